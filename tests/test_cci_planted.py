@@ -34,9 +34,7 @@ def test_the_background_ranks_first_and_misleads(report: Report) -> None:
     assert (report.names[first.feature], first.label) == ("the background", None)
     assert first.q_value is not None
     assert first.q_value < 0.01
-    assert "correlates with the kind of the background" in (
-        report.sentence(first) or ""
-    )
+    assert "the background decides the answer" in (report.sentence(first) or "")
     [bg_er] = [
         s
         for s in report.scores
@@ -59,9 +57,6 @@ def test_backgrounds_are_found_with_the_class_they_were_planted_for(
     checks = {check.check: check for check in report.evidence}
     told = "supported" if found == planted else "inconclusive"
     assert checks["planted cues"].verdict == told
-    alone = [check for check in report.evidence if check.check == "background alone"]
-    assert len(alone) == len(found)
-    assert all(check.verdict == "supported" for check in alone)
 
 
 def test_the_page_shows_the_errors_beside_their_maps(report: Report) -> None:

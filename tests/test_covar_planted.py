@@ -96,18 +96,6 @@ def test_bg_er_orders_them_where_accuracy_does_not(tables: dict[str, Rows]) -> N
     assert leaning[0] < leaning[1] <= leaning[2] - 30
 
 
-def test_what_it_says_of_wrong_answers_is_what_was_planted(
-    tables: dict[str, Rows], size: tuple[int, int]
-) -> None:
-    """Whole regions hidden, against the answer sheet and against exchanged backgrounds."""
-    rows = tables["BG-Er against exchanged backgrounds"]
-    rows = [row for row in rows if row["rule"] == "hidden" and row["wrong"]]
-    count = sum(row["wrong"] for row in rows)
-    assert count >= size[1]
-    for truth in ("as planted %", "the same %"):
-        assert sum(row["wrong"] * first(row[truth]) for row in rows) / count >= 90
-
-
 def test_a_viewpoint_that_training_never_showed_costs_more_than_a_crop(
     tables: dict[str, Rows],
 ) -> None:

@@ -138,7 +138,7 @@ def test_pictures_are_seen_by_an_eye(place: Path) -> None:
     log.write_text("\n".join(rows))
     for method, words in (
         ("answers", ("-O", "clusters=4")),
-        ("george", ("-O", "null_shuffles=0")),
+        ("george", ()),
     ):
         report = audit(method, log, place / method, "--tool", "embedder=eye", *words)
         assert report.cost.model_calls == 0

@@ -85,12 +85,6 @@ def test_spurlens_finds_the_cues_and_no_other(
         leaning = planted.leaning(model, *feature.split("/"))
         # a model may have learned more than it was taught: "clock" beside a table, for example
         assert leaning > 0.2, feature
-    checks = {
-        each.feature: each.verdict
-        for each in report.evidence
-        if each.check.startswith("planted cue of")
-    }
-    assert checks == dict.fromkeys(expected, "supported")
 
 
 def test_trove_finds_the_pictures_that_show_the_cue(asked: Asked) -> None:

@@ -19,9 +19,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from cuescope_cci.analysis import is_overall_pull, is_pull
-from cuescope_cci.backgrounds.measure import Backgrounds, measure_backgrounds
-from cuescope_cci.error_source import BACKGROUND, AnswerSource, features
+from cuescope_cci.backgrounds import Backgrounds, measure_backgrounds
+from cuescope_cci.error_source import AnswerSource, features
 from cuescope_cci.error_source.regions import Apart
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.scores import relative_drop
@@ -253,14 +252,14 @@ class Tally:
 
 def findings(known: Backgrounds, options: CCIOptions) -> Iterator[Score]:
     """A score of each finding, as far as the check of independence looks at it."""
-    found: list[tuple[str, str | None]] = [
-        (row.feature, row.label) for row in known.rows if is_pull(row, options)
-    ]
-    if is_overall_pull(known, options):
-        found.append((BACKGROUND, None))
-    for feature, label in found:
+    for row in known.found(options.fdr):
         yield Score(
-            feature=feature, label=label, metric="pull", value=1.0, n=1, finding=True
+            feature=row.feature,
+            label=row.label,
+            metric="pull",
+            value=1.0,
+            n=1,
+            finding=True,
         )
 
 

@@ -254,7 +254,7 @@ def all_audited(folder: Path) -> list[Audited]:
             "domino",
             Seer,
             Clips,
-            unchecked,
+            (),
             flaws=OF_CLIPS,
             planted=("-O", "data.cue=0.6"),
         ),

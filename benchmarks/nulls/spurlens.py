@@ -197,8 +197,8 @@ def audit(
         kept = ~doubted if doubted.any() else None
     ranked = RankedSides(top, bottom, strata, kept)
     found = {}
-    for cause, less in ranked.set_aside().items():
-        test = less.test(rates, DRAWS, rng)
+    for cause, sides in {"": ranked.plain, "set aside": ranked}.items():
+        test = sides.test(rates, DRAWS, rng)
         found[cause] = np.flatnonzero(test.p_value <= LEVEL)
     gap = rates[top].mean(axis=1) - rates[bottom].mean(axis=1)
     if not beside:

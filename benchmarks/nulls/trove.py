@@ -318,7 +318,7 @@ def check_trove(scene: Scene, options: TRoVeOptions = UNSHUFFLED) -> Recorded:
 
 def check_slices(method: type[Slices], scene: Scene) -> Recorded:
     """An audit by a rival, after all checks."""
-    options = method.Options(null_shuffles=0)
+    options = method.Options()
     return run(method(options, None), recorded(scene, options), checks=True)
 
 

@@ -50,8 +50,6 @@ from cuescope_core.runs import RunFolder, illustrations, load_report, picture_ke
 from cuescope_core.types import Outcome, Response, Sample, Trial
 from cuescope_covar import Covar
 from cuescope_covar_build.files import BuildFolder
-from cuescope_covar_build.filtering import LIMITS, read_thresholds
-from cuescope_covar_build.quality.thresholds import Limit, Thresholds
 from cuescope_folder import Folder
 from cuescope_quag.simulation import training
 from cuescope_sdk import Context, Frame, ImageEdit, LabelItem, StoredRun
@@ -180,16 +178,6 @@ def go_on_building(folder: Path) -> object:
     build.forget_changed(Context())
     made = {row.key: row for row in covar_rows(folder)}
     return [asdict(row) for row in (made | build.rows).values()]
-
-
-def write_limits(folder: Path) -> None:
-    limits = {"": {"seam": Limit(0.1, 1 / 3, 40)}}
-    write_sealed(folder / LIMITS, Thresholds(limits, 0.01, 40).to_json())
-
-
-def read_limits(folder: Path) -> object:
-    thresholds = read_thresholds(folder / LIMITS, begun=True)
-    return thresholds and thresholds.to_json()
 
 
 # ------------------------------------------------------------------------------ models and remedies
@@ -466,7 +454,6 @@ STORES = {
     "covar table": Store(write_covar, read_covar, "covar.parquet*"),
     "covar pictures": Store(write_covar, read_covar, "*/*.png"),
     "covar build": Store(write_build, go_on_building),
-    "covar limits": Store(write_limits, read_limits),
     "mitigated folder": Store(write_mitigation, read_mitigation),
     "mitigated stamp": Store(write_mitigation, read_mitigation, "mitigation.json"),
     "mitigated arrays": Store(write_mitigation, read_mitigation, "arrays.npz"),

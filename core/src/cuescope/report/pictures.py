@@ -105,5 +105,5 @@ def draw_occurrence(sample: Sample, occurrence: Occurrence, side: int) -> bytes:
         image = image.resize(size, Image.Resampling.NEAREST)
     image.thumbnail((side, side))
     out = io.BytesIO()
-    image.save(out, "JPEG", quality=88)
+    image.save(out, "JPEG")
     return out.getvalue()

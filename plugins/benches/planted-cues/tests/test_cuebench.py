@@ -188,9 +188,9 @@ def test_an_effect_that_was_not_measured_is_none() -> None:
         found_and_tested("cause", 0.2, None),
         found_and_tested("decoy", 0.0, -0.1),
     ]
-    assert promises(results, lambda result: result.role)[0][0] == 1.0
+    assert promises(results)[0][0] == 1.0
     results.append(found_and_tested("decoy", 0.0, 0.0))
-    assert promises(results, lambda result: result.role)[0][0] == 0.75
+    assert promises(results)[0][0] == 0.75
 
 
 def found_and_tested(role: Role, use: float | None, effect: float | None) -> Result:

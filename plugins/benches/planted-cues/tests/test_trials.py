@@ -1,4 +1,4 @@
-"""What the bench must not reward, effects of a set size, and difficulty."""
+"""What the bench must not reward, and difficulty."""
 
 import json
 from collections import Counter
@@ -13,11 +13,10 @@ import pytest
 
 from cuescope_planted_cues.auditors import SHEET, ErrorRanker, GapRanker
 from cuescope_planted_cues.bench import AuditorsBench, AuditorsOptions
-from cuescope_planted_cues.dialled import mix, share_of_taught
 from cuescope_planted_cues.grading import _Bench
 from cuescope_planted_cues.matching import Answer, Sheet, is_planted, match_of
 from cuescope_planted_cues.zoo import zoo
-from cuescope_sdk import Context, Feature, Occurrence, Response, UserError
+from cuescope_sdk import Context, Feature, Occurrence, UserError
 from cuescope_testing import run_audit
 
 NORTH = range(200)
@@ -100,33 +99,6 @@ def test_what_the_answer_sheet_finds_is_the_plant_by_itself(
     assert planted == {found.key: is_plant}
 
 
-def test_a_dialled_model_takes_as_much_as_asked() -> None:
-    rng = np.random.default_rng(1)
-    right = rng.integers(0, 4, 500)
-    fair = 6.0 * np.eye(4)[right] + rng.normal(0, 1, (500, 4))
-    # with the cue the taught one says the first label
-    taught = fair + np.array([9.0, 0, 0, 0])
-    share = share_of_taught(0.15, (fair, taught), (fair, fair), right)
-
-    def chance(logits: np.ndarray) -> float:
-        weights = np.exp(logits)
-        return float((weights[range(500), right] / weights.sum(axis=1)).mean())
-
-    taken = chance(fair) - chance((1 - share) * fair + share * taught)
-    assert taken == pytest.approx(0.15, abs=0.01)
-    assert share_of_taught(0.99, (fair, taught), (fair, fair), right) == 1
-    one, other = (
-        Response(logits=texts @ vector, embedding=vector)
-        for vector in (np.array([1.0, 0.0]), np.array([0.6, 0.8]))
-        for texts in [np.eye(2)]
-    )
-    both = mix(one, other, 0.25)
-    joined = np.concatenate([np.sqrt(0.75) * np.eye(2), np.sqrt(0.25) * np.eye(2)], 1)
-    assert both.embedding is not None
-    assert np.linalg.norm(both.embedding) == pytest.approx(1)
-    assert joined @ both.embedding == pytest.approx(both.logits)
-
-
 def test_difficulty_is_drawn_without_regard_to_labels_and_goes_with_the_cue() -> None:
     options = {
         "world_options": {"val": 400, "length": 2},
@@ -154,7 +126,6 @@ def test_the_zoo_asks_for_what_flatters_nobody() -> None:
     trials = Counter(each.trial for each in zoo() if each.role == "decoy")
     wanted = {"difficulty", "overlap", "no place"}
     wanted |= {f"companion {share}%" for share in (60, 75, 85, 95)}
-    wanted |= {f"{points} points" for points in (5, 10, 15, 20, 30)}
     assert wanted <= trials.keys()
     assert all("error-ranker" in each.auditors for each in zoo() if each.role != "null")
 

@@ -152,13 +152,7 @@ def test_what_the_filter_dropped_is_left_out_and_told() -> None:
     images = read_images(samples, LABELS)
     assert len(images.samples) == len(samples) - 3
     table = images_table(images, {"quality": "3 dropped"})
-    flagged = {
-        row["subset"]: (row["flagged"], row["why"])
-        for row in table.rows
-        if row["flagged"]
-    }
-    assert sum(int(n) for n, _ in flagged.values()) == 3
-    assert {why for _, why in flagged.values()} == {"object moved: 1"}
+    assert sum(int(str(row["flagged"])) for row in table.rows) == 3
     assert "quality: 3 dropped" in table.notes
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cuescope_cci.backgrounds.kinds import clustered_kinds, follows_size
+from cuescope_cci.kinds import clustered_kinds, follows_size
 
 
 def test_kinds_that_are_apart_are_found() -> None:

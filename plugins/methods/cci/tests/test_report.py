@@ -5,14 +5,11 @@ from dataclasses import replace
 from io import BytesIO
 from typing import Any
 
-import numpy as np
 import pytest
 from PIL import Image
 from scipy.stats import binomtest
 
-from cuescope_cci.analysis import rows, share_of
-from cuescope_cci.backgrounds.measure import PullRow, measure_backgrounds
-from cuescope_cci.backgrounds.pulls import Pull
+from cuescope_cci.backgrounds import measure_backgrounds
 from cuescope_cci.error_source import (
     BACKGROUND,
     AnswerSource,
@@ -23,9 +20,8 @@ from cuescope_cci.error_source import (
 )
 from cuescope_cci.figures import attach_evidence
 from cuescope_cci.options import CCIOptions
-from cuescope_cci.report import pull_statement, scores
-from cuescope_cci.tables import error_table
-from cuescope_sdk import Audit, Context, Contrast, Detection, Score
+from cuescope_cci.report import error_table, rows, scores, share_of
+from cuescope_sdk import Audit, Context, Contrast, Detection, Finding, Score
 
 CHOICES = ("owl", "toad", "hawk")
 Many = Callable[..., list[AnswerSource]]
@@ -191,51 +187,41 @@ def test_no_errors_is_missing_not_zero(many: Many) -> None:
     assert (bg_er.value, bg_er.low, bg_er.high, bg_er.n) == (None, None, None, 0)
 
 
-def test_a_kind_of_background_that_pulls_is_found(pulled: list[AnswerSource]) -> None:
+def test_a_kind_of_background_that_draws_an_answer_is_found(
+    pulled: list[AnswerSource],
+) -> None:
     of_report, audit = scored(pulled)
-    found = [(s.feature, s.label) for s in of_report if s.finding]
-    assert found == [(BACKGROUND, None), ("background|place=sky", "owl")]
-    [whole, pair] = [score for score in of_report if score.finding]
-    assert (whole.value, whole.n) == (pytest.approx(24 / 72), 72)
-    # elsewhere the owls alone
-    assert (pair.value, pair.n) == (pytest.approx(1 - 1 / 3), 36)
-    assert whole.statement == (
-        "The class answered correlates with the kind of {feature}. 24 of 72 answers (33% [23, 45]) "
-        "are what the model answers to the background alone, and not what it answers to the "
-        "objects alone."
-    )
-    assert (pair.statement or "").startswith(
+    [found] = [s for s in of_report if s.finding]
+    assert (found.feature, found.label, found.n) == ("background|place=sky", "owl", 36)
+    # two of three labels are drawn, and no owl: it is one without the sky as well
+    assert found.value == pytest.approx(2 / 3, abs=0.1)
+    assert (found.low or 0) > 0.4
+    assert (found.statement or "").startswith(
         "Of 36 images with {feature} 36 are answered 'owl', 24 of them only while the background "
-        "is there. Before other backgrounds 33% of the images of the same labels are answered so. "
-        "That is 67 points ["
+        "is there. Elsewhere a background draws this answer in "
     )
+    [cue] = [a for a in audit.attachments if isinstance(a, Finding)]
+    assert cue.claim == '{feature} draws the answer "owl"'
     assert "power" not in audit.notes
 
 
-@pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])
-def test_no_finding_stands_beside_an_interval_that_holds_0(
-    many: Many, confidence: float
+def test_several_kinds_that_draw_answers_are_one_cue(
+    pulled: list[AnswerSource], many: Many
 ) -> None:
-    """Few images elsewhere have the label: shares tell little of a pull that the test finds."""
-    found = 0
-    for seed in range(4):
-        rng = np.random.default_rng(seed)
-        in_sky, elsewhere = rng.integers((4, 1), (9, 4)).tolist()
-        turned = {"place": "sky", "prediction": "owl"}
-        sources = [
-            *many(in_sky, "t", label="toad", apart=("owl", "toad"), **turned),
-            *many(2, "h", label="hawk", apart=("owl", "hawk"), **turned),
-        ]
-        for count, label in ((elsewhere, "toad"), (20, "hawk")):
-            about = {"label": label, "prediction": label, "apart": (label, label)}
-            sources += many(count, f"{label}-sea", place="sea", **about)
-        of_report, _ = scored(sources, confidence=confidence)
-        for score in of_report:
-            if score.finding and score.label:
-                assert (score.low or 0) > 0
-                assert (score.q_value or 0) <= CCIOptions().fdr
-                found += 1
-    assert found
+    night = {"label": "owl", "prediction": "toad", "place": "night"}
+    sources = [*pulled, *many(20, "n", apart=("toad", "owl"), **night)]
+    of_report, audit = scored(sources)
+    first, *pairs = [s for s in of_report if s.finding]
+    assert (first.feature, first.label) == (BACKGROUND, None)
+    assert (first.value, first.n) == (pytest.approx(44 / 92), 92)
+    assert "44 of 92 answers are others without it" in (first.statement or "")
+    assert {(s.feature[-3:], s.label) for s in pairs} == {
+        ("sky", "owl"),
+        ("ght", "toad"),
+    }
+    [cue] = [a for a in audit.attachments if isinstance(a, Finding)]
+    assert (cue.feature, cue.claim) == (BACKGROUND, "{feature} decides the answer")
+    assert cue.impact is not None
 
 
 def test_answers_that_stay_without_the_background_are_no_pull(many: Many) -> None:
@@ -293,26 +279,17 @@ def test_a_thing_of_the_class_answered_is_no_background(
     assert audit.notes["things beside"].startswith("24 answers")
 
 
-def test_a_contrast_shows_what_a_background_turns(pulled: list[AnswerSource]) -> None:
-    of_report, audit = scored(pulled)
+def test_a_contrast_shows_what_a_background_draws(pulled: list[AnswerSource]) -> None:
+    _, audit = scored(pulled)
     known = audit.once(measure_backgrounds, audit, audit.options, pulled)
-    attach_evidence(audit, pulled, known, of_report)
-    shown = {
-        (c.feature, c.label): c for c in audit.attachments if isinstance(c, Contrast)
-    }
-    found = {(s.feature, s.label): s for s in of_report if s.finding}
-    assert shown.keys() == found.keys()
-    sky = "background|place=sky", "owl"
-    left, right = shown[sky].sides
-    assert left.title == "with place: sky: 36 of 36 answered 'owl'"
-    assert right.title == "the same labels, other backgrounds: 33% answered 'owl'"
-    assert found[sky].value == pytest.approx(36 / 36 - 12 / 36)
+    attach_evidence(audit, pulled, known, audit.options.fdr)
+    [shown] = [c for c in audit.attachments if isinstance(c, Contrast)]
+    left, right = shown.sides
+    assert left.title == "place: sky draws the answer 'owl': 24 images"
+    assert right.title == "others: 36 images"
     # and no owl in the sky
     assert {e.occurrence.sample[:2] for e in left.exhibits} == {"to", "ho"}
     assert {e.occurrence.sample[:2] for e in right.exhibits} == {"tt", "hh"}
-    assert sorted(str(e.label) for e in left.exhibits) == sorted(
-        str(e.label) for e in right.exhibits
-    )
     first = left.exhibits[0]
     assert (first.prediction, first.correct, first.occurrence.frame) == (
         "owl",
@@ -322,20 +299,6 @@ def test_a_contrast_shows_what_a_background_turns(pulled: list[AnswerSource]) ->
     assert first.words == f"background alone: 'owl'; objects alone: '{first.label}'"
     assert first.drawing is not None
     assert Image.open(BytesIO(first.drawing)).size == (256, 128)
-
-
-def test_the_others_of_a_kind_that_pulls_are_no_finding(
-    pulled: list[AnswerSource],
-) -> None:
-    """Off the sky owls, toads and hawks keep their names; that pulls to no class."""
-    of_report, _ = scored(pulled)
-    sea = [
-        score
-        for score in of_report
-        if score.feature == "background|place=sea" and score.q_value
-    ]
-    assert sea
-    assert not any(score.finding for score in sea)
 
 
 def test_whole_groups_count_not_images(pulled: list[AnswerSource], many: Many) -> None:
@@ -354,34 +317,11 @@ def test_whole_groups_count_not_images(pulled: list[AnswerSource], many: Many) -
             group=f"{label}-{place}",
         )
     ]
-    of_report, audit = scored(videos)
+    of_report, _audit = scored(videos)
     assert not any(score.finding for score in of_report)
-    assert audit.notes["groups"] == "4"
     whole = value(of_report, "bg_er")
     assert whole.low is not None
     assert whole.high is not None
-
-
-@pytest.mark.parametrize(
-    ("answers", "note"),
-    [
-        (
-            {"label": "owl", "prediction": "owl", "apart": ("toad", "owl")},
-            "100% [74, 100]",
-        ),
-        (
-            {"label": "toad", "prediction": "owl", "apart": ("toad", "owl")},
-            "0% [0, 26]",
-        ),
-    ],
-)
-def test_all_right_and_all_wrong_are_reported_in_words(
-    many: Many, answers: dict[str, Any], note: str
-) -> None:
-    of_report, audit = scored(many(12, "a", **answers))
-    assert not any(score.finding for score in of_report)
-    assert audit.notes["accuracy"].startswith(f"{note}, few of 12 images; ")
-    assert "power" in audit.notes
 
 
 def test_one_group_a_group_of_two_labels_and_missing_groups(many: Many) -> None:
@@ -390,22 +330,11 @@ def test_one_group_a_group_of_two_labels_and_missing_groups(many: Many) -> None:
         *many(9, "a", label="toad", group="v", place="sky", **about),
         *many(9, "b", label="owl", group="v", place="sea", **about),
     ]
-    of_report, audit = scored(one)
+    of_report, _ = scored(one)
     assert not any(score.finding for score in of_report)
-    assert audit.notes["groups"] == "1"
     some = [*one, *many(9, "c", label="toad", place="sea", **about)]
-    of_report, audit = scored(some)
+    of_report, _audit = scored(some)
     assert not any(score.finding for score in of_report)
-    assert audit.notes["groups"] == "10"
-
-
-def test_few_groups_are_said_beside_the_figure() -> None:
-    pull = Pull(0.6, 0.1, 0.9, here=0.7, elsewhere=0.1, images=9, few=True)
-    row = PullRow("background|place=sky", "owl", 9, 6, 5, 0.1, pull, 0.01, 0.02, pull)
-    assert (
-        "60 points [10, 90] more (few groups: the interval is rough)."
-        in pull_statement(row)
-    )
 
 
 # ----------------------------------------------------------------------------- table and the notes
@@ -425,19 +354,11 @@ def test_the_table_has_the_shares_of_each_group(leaning: list[AnswerSource]) -> 
 
 
 def test_without_kinds_nothing_was_tested_and_that_is_said(many: Many) -> None:
-    still = many(12, "a", apart=("toad", "owl"), prediction="owl")
     moved = many(12, "b", label="toad", apart=("owl", "toad"), prediction="owl")
-    [first, *_], _ = scored([*still, *moved])
-    assert (first.finding, first.value) == (False, None)
-    assert "no kinds of backgrounds are known" in str(first.statement)
-    assert "Of 24 answers 12 are others" in str(first.statement)
-    kinds = [
-        replace(s, factors={"place": "sea" if i % 2 else "sky"})
-        for i, s in enumerate(still)
-    ]
-    [first, *_], _ = scored(kinds)
-    assert first.always_reported
-    assert "Of 12 answers 0 are others" in str(first.statement)
+    of_report, audit = scored(moved)
+    assert not any(score.finding for score in of_report)
+    assert audit.notes["kinds of backgrounds"].startswith("none could be compared")
+    assert audit.notes["power"] == "none: nothing could be tested"
 
 
 def test_the_notes_tell_what_was_left_out(
@@ -446,8 +367,6 @@ def test_the_notes_tell_what_was_left_out(
     _, audit = scored(
         [*leaning, *many(2, "none", region=None), *many(1, "bare", label=None)]
     )
-    # two have no region
-    assert audit.notes["accuracy"].startswith("63% [46, 78] of 38 images")
     assert audit.notes["left out"].startswith("3 images")
     _, audit = scored(many(2, "bare", label=None))
     assert "no labels" in audit.notes["error sources"]

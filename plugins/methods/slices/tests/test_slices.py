@@ -103,7 +103,7 @@ def audit(method: Any, options: dict[str, Any] | None = None, **data: Any) -> Re
 
 
 def test_sequences_are_ranked_and_their_frames_follow_in_order() -> None:
-    report = audit(Domino, {"discover": 0, "null_shuffles": 0})
+    report = audit(Domino, {"discover": 0})
     assert not report.findings
     assert all(score.p_value is None for score in report.scores)
     for feature in report.features:
@@ -113,12 +113,9 @@ def test_sequences_are_ranked_and_their_frames_follow_in_order() -> None:
 
 
 def test_what_cannot_be_sliced_is_one_line_of_the_report() -> None:
-    lonely = audit(DistillingFailures, {"folds": 60, "null_shuffles": 0})
-    assert lonely.notes["folds"].startswith(
-        "fewer than 60 groups of right or wrong answers for "
-    )
+    lonely = audit(DistillingFailures, {"folds": 60})
     assert "both right and wrong answers" in lonely.notes["labels left out"]
-    alike = audit(George, {"null_shuffles": 0}, identical=True)
+    alike = audit(George, identical=True)
     assert "three sequences that can be grouped" in alike.notes["labels left out"]
 
 

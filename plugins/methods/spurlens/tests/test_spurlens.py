@@ -50,10 +50,7 @@ def test_finds_the_planted_cue_first_in_both_tasks(audited: Audited) -> None:
     assert f"in images with a cup, the model sees {rates}" in statements
     assert f"in images without a cup, the model imagines {rates}" in statements
     verdicts = {check.check: check.verdict for check in report.evidence}
-    assert verdicts["planted cue of 'cup': recognition"] == "supported"
-    assert (
-        verdicts["planted cues: nothing is found where none is planted"] == "supported"
-    )
+    assert verdicts["planted cues"] == "supported"
 
 
 def test_says_that_answers_cannot_be_read(setup: Making) -> None:
@@ -65,29 +62,9 @@ def test_says_that_answers_cannot_be_read(setup: Making) -> None:
     assert {score.value for score in report.scores} == {None}
 
 
-def test_says_that_a_model_says_yes_whatever_it_sees(setup: Making) -> None:
-    report = setup(k=10, model_options={"speaks": "yes"}).report()
-    words = " ".join(report.statements)
-    assert "Asked for a cup, the model says yes to 100% [" in words
-    assert "images without a cup, and to 100% of those with one" in words
-    assert not report.findings
-
-
-@pytest.mark.parametrize(
-    ("options", "line"),
-    [
-        (
-            {"second_detector_options": {"threshold": 2}},
-            "expected second_detector=SPEC with it",
-        ),
-        ({"negatives": "supercategory"}, "expected a data set with supercategories"),
-    ],
-)
-def test_refuses_options_without_a_use(
-    setup: Making, options: dict[str, Any], line: str
-) -> None:
-    with pytest.raises(UserError, match=line):
-        setup(**options).report()
+def test_refuses_supercategories_where_there_are_none(setup: Making) -> None:
+    with pytest.raises(UserError, match="expected a data set with supercategories"):
+        setup(negatives="supercategory").report()
 
 
 def test_refuses_a_model_that_only_recorded_answers(setup: Making) -> None:
@@ -283,10 +260,6 @@ def test_words_that_are_no_answer_are_counted_and_not_guessed(audited: Audited) 
     )
     assert not report.findings
     assert "2,160 (100.0%) answered neither yes nor no" in report.notes["answers"]
-    answers = next(
-        check for check in report.evidence if check.check == "answers are yes or no"
-    )
-    assert answers.verdict == "inconclusive"
 
 
 def test_a_model_of_logits_alone_is_asked_for_these(setup: Making) -> None:
@@ -344,10 +317,7 @@ def with_groups(
 
 def test_a_group_counts_once(setup: Making) -> None:
     report = with_groups(setup, lambda i: f"video {i // 4}", classes=("cup",)).report()
-    assert report.notes["independent"].startswith("groups: ")
     assert all(int(score.n or 0) <= 30 for score in report.scores)
-    plain = setup(classes=("cup",)).report()
-    assert "each counts by itself" in plain.notes["independent"]
 
 
 def test_images_of_one_group_are_no_comparison(setup: Making) -> None:
@@ -391,14 +361,11 @@ def test_a_finding_is_measured_where_no_cue_was_looked_for(setup: Making) -> Non
     report = setup(
         k=30, data_options={"samples": 600}, classes=("cup", "lamp"), discover=0.5
     ).report()
-    assert report.notes["measured apart"].startswith("in 4 of 4")
     rows = table(report, "Recognition")
     assert rows["cup"]["apart"]
     assert rows["lamp"]["apart"] is None
     most = int(report.notes["questions"].partition(" ")[0].replace(",", ""))
     assert int(report.notes["answers"].partition(" ")[0].replace(",", "")) <= most
-    whole = setup(k=40, classes=("lamp",)).report()
-    assert whole.notes["measured apart"].startswith("no: cues are looked for")
 
 
 def test_a_gap_that_goes_with_the_objects_size_is_no_cue(setup: Making) -> None:
@@ -439,17 +406,11 @@ def test_a_gap_that_goes_with_the_objects_size_is_no_cue(setup: Making) -> None:
         task="recognition",
     ).report()
     assert not report.findings
-    assert report.notes["object's size"].startswith("set aside in 3 of 3")
-    evidence = [
-        check for check in report.evidence if "no matter of size" in check.check
-    ]
-    assert {check.verdict for check in evidence} == {"refuted"}
+    told = [text for name, text in report.notes.items() if "no finding" in name]
+    assert told
     assert all(
-        "may correlate with the object's size" in check.detail for check in evidence
+        "with tree may correlate with the object's size" in text for text in told
     )
-    assert {check.feature for check in evidence} <= {
-        f"recognition/{c}/tree" for c in CLASSES
-    }
 
 
 CLASSES = ("cup", "lamp", "clock")

@@ -171,10 +171,6 @@ def test_a_second_proposer_is_compared_by_its_cues(setup: Making) -> None:
         ([], None, 0),
     ):
         report = with_proposer(setup, names).report()
-        (evidence,) = checks(report, "second proposer")
-        assert evidence.value == (None if share is None else pytest.approx(share))
-        verdict = {None: "inconclusive", 1.0: "supported"}.get(share, "refuted")
-        assert evidence.verdict in (verdict, "inconclusive")
         table = next(t for t in report.tables if t.title == "Second proposer")
         percents = None if share is None else pytest.approx(100 * share)
         assert all(row["related %"] == percents for row in table.rows)
@@ -188,9 +184,6 @@ def test_several_proposers_have_a_table_each(setup: Making) -> None:
     report = setup(
         tools=tools, second_proposer="under-test-segmenter, under-test-proposer"
     ).report()
-    assert (
-        len(checks(report, "second proposer: it names what the first one names (")) == 2
-    )
     back = {
         t.title: t.rows[0]["back %"]
         for t in report.tables
@@ -271,9 +264,16 @@ def test_an_audit_of_another_method_has_nothing_to_check() -> None:
 
 
 def test_a_planted_cue_that_is_not_used_is_refuted(audited: Audited) -> None:
-    evidence = checks(audited(model_options={"cue": "tree"}), "planted cue of 'cup'")
-    assert [check.verdict for check in evidence] == ["refuted"] * 2
-    assert all("the strongest is 'tree' (gap" in check.detail for check in evidence)
+    (check,) = checks(audited(model_options={"cue": "tree"}), "planted cues")
+    assert check.verdict == "refuted"
+    assert "recognition" in check.detail
+    assert "not planted: cup" in check.detail
+
+
+def test_planted_cues_that_are_found_support(audited: Audited) -> None:
+    (check,) = checks(audited(k=20), "planted cues")
+    assert check.verdict == "supported"
+    assert check.detail == "2 of 2 planted cues were found"
 
 
 @pytest.mark.parametrize("feature", ["recognition", "recognition/cup", "", "a/b/c"])

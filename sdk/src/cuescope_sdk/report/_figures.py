@@ -310,9 +310,10 @@ def png_of(figure: Any) -> bytes:
 
 
 def _jpeg(figure: Any) -> bytes:
+    """At the size that a page shows."""
     out = BytesIO()
     # colour at full resolution: thin red lines stay red
-    _render(figure).save(out, "JPEG", subsampling=0, optimize=True)
+    _render(figure).reduce(2).save(out, "JPEG", subsampling=0, optimize=True)
     return out.getvalue()
 
 

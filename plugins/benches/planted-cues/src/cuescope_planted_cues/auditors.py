@@ -12,7 +12,6 @@ from jaxtyping import Float
 from PIL import Image
 from scipy.cluster.vq import kmeans2
 
-from cuescope_planted_cues.dialled import DIALLED, Dialled
 from cuescope_planted_cues.planted import WORD
 from cuescope_sdk import (
     Audit,
@@ -266,7 +265,6 @@ OWN: dict[tuple[str, str], type[Plugin]] = {
     ("method", SHEET): AnswerSheet,
     ("method", ERRORS): ErrorRanker,
     ("method", GAPS): GapRanker,
-    ("model", DIALLED): Dialled,
 }
 
 

@@ -8,22 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, PositiveInt
 
-from cuescope.application import OutputFile, write_atomically
+from cuescope.application import OutputFile
 from cuescope_sdk import Names, Options, Plugin, Table, UserError, digest
 
 if TYPE_CHECKING:
     from cuescope_planted_cues.tables import Result
     from cuescope_planted_cues.worlds import Configuration
 
-VERSION = 3  # raise it when equal settings give other grades
-QUICK = 18
-QUICK_AUDITORS = ("trove", "error-ranker", "gap-ranker")
+VERSION = 4  # raise it when equal settings give other grades
 RIVALS = ("domino", "george", "distilling-failures")
 # all of them are looked for before the first job: one run takes up to an hour
 NEEDED: dict[str, tuple[str, ...]] = {
     "method": ("confirm", "trove", *RIVALS, "cci", "saliency", "quag", "spurlens"),
     "model": ("toy", "toy-clip", "toy-fusion"),
-    "dataset": ("moving-shapes", "scenes", "object-scenes", "shape-world"),
+    "dataset": ("moving-shapes", "scenes", "object-scenes"),
 }
 
 
@@ -33,17 +31,12 @@ class AuditorsOptions(Options):
     configs: PositiveInt | None = Field(
         None, description="so many configurations, the first ones; default: all"
     )
-    quick: bool = Field(
-        False,
-        description=f"the first {QUICK}: four worlds, five trials, two nulls; of the zoo's own "
-        f"auditors {', '.join(QUICK_AUDITORS)}",
-    )
     workers: PositiveInt = Field(
         2, description="configurations at once, on a core each"
     )
     out: Path | None = Field(
         None,
-        description="folder of kept results and of table.md; default: in the cache folder",
+        description="folder of kept results; default: in the cache folder",
     )
     auditor: Annotated[str, Names.plugin()] = Field(
         "",
@@ -64,34 +57,27 @@ class AuditorsBench(Plugin):
 
     def run(self) -> Iterator[Table]:
         """Promises, auditors, effects, trials, and all configurations."""
-        from cuescope_planted_cues.tables import all_tables, markdown
+        from cuescope_planted_cues.tables import all_tables
 
         chosen = self._configurations()
         # before toys are trained: what is not this bench's to write
         if self.options.out is not None:
             OutputFile().require("--out", self.options.out)
         folder = self.options.out or self.context.cache / "bench" / "auditors"
-        tables = list(all_tables(self._results(chosen, folder)))
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(folder / "table.md", markdown(tables))
-        yield from tables
+        yield from all_tables(self._results(chosen, folder))
 
     def _configurations(self) -> "list[Configuration]":
         from cuescope_planted_cues.zoo import zoo
 
         options = self.options
         everything = zoo()
-        if options.quick and options.configs:
-            raise UserError(
-                "bench auditors: --quick and --configs", expected="one of them"
-            )
         if options.configs and options.configs > len(everything):
             raise UserError(
                 "bench auditors: --configs",
                 expected=f"at most {len(everything)}",
                 got=str(options.configs),
             )
-        return everything[: QUICK if options.quick else options.configs]
+        return everything[: options.configs]
 
     def _results(
         self,
@@ -153,8 +139,6 @@ class AuditorsBench(Plugin):
 
         about = f"audit {name_of(configuration)}"
         own = configuration.auditors
-        if self.options.quick:
-            own = tuple(spec for spec in own if spec in QUICK_AUDITORS)
         # no part of it is done again when further auditors join
         yield f"{about} own {digest(own)}", own
         for spec in self.options.auditor.split():

@@ -236,11 +236,6 @@ class _Bench:
             [verdict_of(confirmed, score), planted[score.feature]]
             for score in confirmed.headlines
         ]
-        told = (score for score in confirmed.scores if score.metric == "effect")
-        effects = [score for score in told if planted[score.feature]]
-        grades["effect"] = [
-            [score.value, score.low, score.high] for score in effects[:1]
-        ]
         # `confirm` notes its plan in words, the last of which judges it
         grades["enough"] = confirmed.notes.get("power", "").endswith("enough")
         return grades

@@ -1,7 +1,7 @@
 """From the grades of all configurations to the tables of the bench."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
@@ -59,7 +59,7 @@ class Result:
 
 
 def all_tables(results: Sequence[Result]) -> Iterator[Table]:
-    """Promises of `confirm`, auditors, effects, trials, configurations."""
+    """Promises of `confirm`, auditors, trials, configurations."""
     auditors = chain.from_iterable(result.auditors for result in results)
     names = list(dict.fromkeys(auditors))
     both: list[str] = []
@@ -70,8 +70,6 @@ def all_tables(results: Sequence[Result]) -> Iterator[Table]:
     if ON + SHEET in both:
         yield promise_table(results, names)
     yield auditor_table(results, both)
-    if ON + SHEET in both:
-        yield effect_table(results)
     yield trial_table(results, both)
     yield configuration_table(results)
 
@@ -79,7 +77,7 @@ def all_tables(results: Sequence[Result]) -> Iterator[Table]:
 # ------------------------------------------------------------------------------------- promises
 
 
-PROMISES = ("figure", "asked", "as trained", "of", "by use", "of these")
+PROMISES = ("figure", "asked", "by use", "of")
 FIGURES = {
     "AUROC of the probability, cause against decoy": f"at least {LEAST_AUROC}",
     "AUROC of the gap in accuracy alone": "baseline",
@@ -91,16 +89,9 @@ FIGURES = {
 
 def promise_table(results: Sequence[Result], names: Sequence[str]) -> Table:
     """What `confirm` must keep, on cues that the ground truth lists, and on nulls."""
-    as_trained = promises(results, lambda result: result.configuration.role)
-    by_use = promises(results, lambda result: result.role)
     rows: list[Sequence[Cell]] = []
-    for (figure, asked), trained, used in zip(
-        FIGURES.items(),
-        as_trained,
-        by_use,
-        strict=True,
-    ):
-        rows.append((figure, asked, *trained, *used))
+    for (figure, asked), of_use in zip(FIGURES.items(), promises(results), strict=True):
+        rows.append((figure, asked, *of_use))
     roles = Counter(result.role for result in results)
     nulls = [result for result in results if result.role == "null"]
     alarms = sum(_is_alarm(result, names) for result in nulls)
@@ -108,13 +99,12 @@ def promise_table(results: Sequence[Result], names: Sequence[str]) -> Table:
     count = f"{alarms} of {len(nulls)}"
     asked = f"at most {MOST_NULLS:.0%}"
     name = "nulls with a cause, confirm on any auditor"
-    rows.append((name, asked, share, count, share, count))
+    rows.append((name, asked, share, count))
     return Table.of(
         "Confirm on cues that the ground truth lists",
         PROMISES,
         rows,
-        "As trained: every cue that correlated with its label in training is a cause, every one "
-        "that told nothing a decoy. By use: a cause takes "
+        "A cause takes "
         f"{LEAST_OF_CAUSE:.0%} or more of the probability of the right answer, told from the same "
         f"samples without the cue; a decoy takes or gives less than {MOST_OF_DECOY:.0%}; "
         f"{roles['unclear']} configurations do otherwise and are left out. An effect that was not "
@@ -132,15 +122,13 @@ def _is_alarm(result: Result, names: Sequence[str]) -> bool:
     return False
 
 
-def promises(
-    results: Sequence[Result], role_of: Callable[[Result], str]
-) -> list[tuple[float | None, str]]:
-    """Each of `FIGURES`, by these roles, with how many it is of."""
+def promises(results: Sequence[Result]) -> list[tuple[float | None, str]]:
+    """Each of `FIGURES`, by what the models use, with how many it is of."""
     probabilities = []
     gaps = []
     called: dict[str, list[Grades]] = {"cause": [], "decoy": []}
     for result in results:
-        role = role_of(result)
+        role = result.role
         sheet = result.grades(SHEET)
         tested = result.grades(ON + SHEET)
         if role in called and sheet and tested:
@@ -245,33 +233,6 @@ def _mean_of(figure: str, grades: Sequence[Grades]) -> float | None:
     return _mean(value for value in figures if value is not None)
 
 
-def effect_table(results: Sequence[Result]) -> Table:
-    """What `confirm` says of effects whose size was set."""
-    rows: list[Sequence[Cell]] = []
-    for result in results:
-        effects = (result.grades(ON + SHEET) or {}).get("effect")
-        if not result.configuration.effect or result.use is None or not effects:
-            continue
-        value, low, high = effects[0]
-        is_told = low is not None and high is not None
-        covers = low <= result.use <= high if is_told else None
-        figures = [
-            None if x is None else 100 * x for x in (result.use, value, low, high)
-        ]
-        holds = None if covers is None else "yes" if covers else "no"
-        name = result.configuration.name
-        rows.append((name, result.configuration.effect, *figures, holds))
-    return Table.of(
-        "Effects whose size was set",
-        ("configuration", "set", "use", "effect", "low", "high", "interval holds use"),
-        rows,
-        "Points of probability of the right answer on the graded label. Set: what the toy was "
-        "dialled to, on other samples. Use: what the cue takes on the audited ones. Effect: what "
-        "`confirm` says, with its 95% interval.",
-        decimals=1,
-    )
-
-
 def trial_table(results: Sequence[Result], names: Sequence[str]) -> Table:
     """The share of causes that each auditor finds, by trial; in brackets, of how many."""
     causes: dict[str, list[Result]] = defaultdict(list)
@@ -321,36 +282,4 @@ def configuration_table(results: Sequence[Result]) -> Table:
         "Accuracy in %. Use: points of probability of the right answer that the cue takes on "
         "the graded label, told from the same samples without it. Confirm: its verdict on the "
         "cue of the ground truth.",
-    )
-
-
-def markdown(tables: Sequence[Table]) -> str:
-    """All tables as a page."""
-    parts = []
-    for table in tables:
-        lines = [
-            f"## {table.title}",
-            "",
-            _line(table.columns),
-            _line(["---"] * len(table.columns)),
-        ]
-        for row in table.rows:
-            cells = [_cell(value, table.decimals) for value in row.values()]
-            lines.append(_line(cells))
-        parts.append("\n".join([*lines, "", *table.notes]))
-    return "\n\n".join(parts) + "\n"
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _cell(value: Cell, decimals: int) -> str:
-    if value is None:
-        return "-"
-    # a bar would end the cell
-    return (
-        f"{value:.{decimals}f}"
-        if isinstance(value, float)
-        else str(value).replace("|", "/")
     )

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from cuescope_planted_cues.dialled import DIALLED
 from cuescope_sdk.report import count_of
 
 Role = Literal["cause", "decoy", "null"]
@@ -16,14 +15,9 @@ RATES = (0.75, 0.4)  # of the label, and of other samples, in the audited data
 STRONG = 0.97  # the same, where content would else be enough
 TOGETHER = 0.75  # of the samples, where two cues stand side by side
 UNINFORMATIVE = 0.4  # of all samples, where a decoy's model learned
-CALIBRATED_ON = 1600  # samples that tell how large the effect of a dialled model is
-CALIBRATION = 900  # their draw, which no configuration has
 HAZE = 0.35  # of the samples are hard to see, where difficulty is planted
 PLENTY = 8000  # training samples of a decoy's model: with few, a cue that tells nothing disturbs it
-# their null check costs as much as they do, and changes no finding
-RIVALS = tuple(
-    f"{name}:null_shuffles=0" for name in ("domino", "george", "distilling-failures")
-)
+RIVALS = ("domino", "george", "distilling-failures")
 BASELINES = ("error-ranker", "gap-ranker")
 CLUSTERS = ("trove", *RIVALS, *BASELINES)
 
@@ -34,8 +28,7 @@ class Configuration:
 
     `learned` is the share of the label's training samples with the cue, None where it told nothing
     or was not there. `clean` is the audited data without the cue, sample by sample, where the
-    world can draw that. `trial` says what makes it hard; `effect` is how many points the cue is to
-    take, None where the model uses it as training left it. `label` is what the cue goes with,
+    world can draw that. `trial` says what makes it hard. `label` is what the cue goes with,
     `victim` another label, on which it is graded. `plants` are the keys of all cues that are
     planted in the data, `asked` is the one that the configuration is about.
     """
@@ -57,7 +50,6 @@ class Configuration:
     asked: str = ""
     tools: Mapping[str, str] = field(default_factory=dict)
     trial: str = "plain"
-    effect: int | None = None
 
 
 @dataclass(frozen=True)
@@ -136,24 +128,6 @@ class World:
         after = self.labels.index(label) + 1
         return self.victim or self.labels[after % len(self.labels)]
 
-    def dial(self, cue: str, strength: float, effect: int, data: Spec) -> Spec:
-        """Between a toy that learned the cues and a fair one: the cue takes so many points.
-
-        Found on another draw of the data.
-        """
-        name, audited = data
-        drawn = {**audited["world_options"], "val": CALIBRATED_ON, "seed": CALIBRATION}
-        shown = {**audited, "seed": CALIBRATION, "world_options": drawn}
-        return DIALLED, {
-            "fair": self.toy(None),
-            "taught": self.toy(strength),
-            "effect": effect / 100,
-            "shown": (name, shown),
-            "hidden": (name, {**shown, "hidden": (cue,)}),
-            "label": self.victim_of(self.cues[cue]),
-            "cue": cue,
-        }
-
     def pair(
         self,
         cue: str,
@@ -161,13 +135,12 @@ class World:
         learned: float = USUAL,
         rates: tuple[float, float] = RATES,
         frames: float | None = None,
-        effect: int | None = None,
         hard: float | None = None,
     ) -> Iterator[Configuration]:
         """A toy that learned the cue, and one for which it told nothing, on the same data.
 
-        With an `effect` the cue takes so many points of the first one. With `hard` it goes with
-        difficulty: the picture is hazy or not as the cue is there or not, in so many samples.
+        With `hard` it goes with difficulty: the picture is hazy or not as the cue is there or not,
+        in so many samples.
         """
         shown = self.frames if frames is None else frames
         label = self.cues[cue]
@@ -175,7 +148,6 @@ class World:
             f"{self.name}, {cue}, learned at {learned:g}, {rates[0]:g} to {rates[1]:g}, "
             f"{count_of(self.size, 'samples')}, {shown:g} of the frames"
         )
-        words += f", {effect} points" if effect else ""
         words += f", hazy with it in {hard:g}" if hard else ""
         data, audited = self.audit_data(cue, rates, shown, n)
         clean = self.audit_data(cue, (0.0, 0.0), shown, n)
@@ -186,15 +158,12 @@ class World:
             clean = (data, {**audited, "hidden": (cue,)})
         # the same data for both: cause and decoy differ by the toy alone
         for role, strength in by_role(learned):
-            model = self.toy(strength)
-            if effect and strength:
-                model = self.dial(cue, strength, effect, (data, audited))
             yield Configuration(
                 name=f"{words}, {role}",
                 world=self.name,
                 cue=cue,
                 role=role,
-                model=model,
+                model=self.toy(strength),
                 data=(data, audited),
                 clean=clean,
                 auditors=self.auditors,
@@ -205,8 +174,7 @@ class World:
                 frames=shown,
                 plants=(cue,),
                 asked=cue,
-                trial=trial_of(self.trial, effect, hard),
-                effect=effect if role == "cause" else None,
+                trial="difficulty" if hard else self.trial,
             )
 
     def pairs(self, first: int, learned: float = USUAL) -> Pairs:
@@ -267,13 +235,6 @@ class World:
             data=self.audit_data(None, (0.0, 0.0), 1.0, n),
             auditors=self.auditors,
         )
-
-
-def trial_of(trial: str, effect: int | None, hard: float | None) -> str:
-    """What makes a pair harder than a cue that stands alone and takes much."""
-    if hard:
-        return "difficulty"
-    return f"{effect} points" if effect else trial
 
 
 def by_role(learned: float) -> Iterator[tuple[Role, float | None]]:

@@ -4,15 +4,13 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from importlib.resources import files
-from itertools import chain, product, zip_longest
+from itertools import chain, zip_longest
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from cuescope_planted_cues.worlds import (
     BASELINES,
-    CLUSTERS,
-    PLENTY,
     RATES,
     STRONG,
     UNINFORMATIVE,
@@ -22,7 +20,6 @@ from cuescope_planted_cues.worlds import (
     World,
     by_role,
 )
-from cuescope_sdk.report import count_of
 
 
 def _read(file: str) -> dict[str, Any]:
@@ -33,42 +30,6 @@ def _read(file: str) -> dict[str, Any]:
 
 WORLDS = TypeAdapter(dict[str, World]).validate_python(_read("worlds.toml"))
 PAIRS = _read("pairs.toml")
-CLIPS = WORLDS["clips"]
-WAYS = CLIPS.labels
-
-
-def native_clips(cue: str, length: int, n: int) -> Iterator[Configuration]:
-    """The cues that moving-shapes plants itself: its background, a square, the disc's colour."""
-    name = NATIVE[cue]
-    clean = {"length": length, "val": 1000, "seed": n}
-    audited = {"length": length, "cramers_v": 0.4, "val": 1000, "seed": n}
-    for role, learned in by_role(USUAL):
-        strength, size = (0.9, 2000) if role == "cause" else (0.01, PLENTY)
-        sizes = {"train": size, "val": 400}
-        training = {"length": length, "cramers_v": strength, **sizes, "seed": 0}
-        yield Configuration(
-            name=f"moving-shapes, {name}, {count_of(length, 'frames')}, {role}",
-            world="moving-shapes",
-            cue=cue,
-            role=role,
-            model=(
-                "toy",
-                {
-                    **CLIPS.model_options,
-                    "data": f"moving-shapes:{cue}",
-                    "data_options": training,
-                },
-            ),
-            data=(f"moving-shapes:{cue}", audited),
-            clean=("moving-shapes:none", clean),
-            auditors=CLUSTERS,
-            label=WAYS[1],
-            victim=WAYS[2],
-            learned=learned,
-            frames=0.6,
-            plants=(name,),
-            asked=name,
-        )
 
 
 def native_scenes(label: str, victim: str, n: int) -> Iterator[Configuration]:
@@ -129,11 +90,6 @@ def native_objects(name: str, companion: str, n: int) -> Iterator[Configuration]
         )
 
 
-NATIVE = {
-    "background": "red background",
-    "object": "red square",
-    "attribute": "red disc",
-}
 OBJECT_TOY = {"data": "object-scenes", "patches": 4, "epochs": 10}
 
 
@@ -154,12 +110,11 @@ def varied_pairs(clips: World) -> Pairs:
 
 
 def hard_pairs(trials: World) -> Pairs:
-    """Difficulty, companions, overlaps, small effects, no place: one of each in turn."""
+    """Difficulty, companions, overlaps, no place: one of each in turn."""
     placeless = replace(trials, trial="no place")
     rounds = zip_longest(
         [trials.pair(**row) for row in PAIRS["hard"]],
         [trials.tangle(**row) for row in PAIRS["companions"]],
-        [trials.pair(**row) for row in PAIRS["effects"]],
         [trials.tangle(**row, trial="overlap") for row in PAIRS["overlaps"]],
         [placeless.pair(**row) for row in PAIRS["placeless"]]
         + [trials.tangle(**row, trial="no place") for row in PAIRS["unplaced"]],
@@ -169,18 +124,12 @@ def hard_pairs(trials: World) -> Pairs:
 
 def pairs(worlds: Worlds) -> list[list[Configuration]]:
     """Cause and decoy on the same data, world by world."""
-    clips, pictures, shapes = (worlds[key] for key in ("clips", "pictures", "shapes"))
-    native = [native_clips(cue, length, 3) for length, cue in product((3, 5), NATIVE)]
+    clips, pictures = worlds["clips"], worlds["pictures"]
     stronger = replace(pictures, auditors=("trove", *BASELINES))
     plain = zip_longest(
-        clips.pairs(1) + worlds["moved"].pairs(5, STRONG),
-        native,
+        clips.pairs(1),
         pictures.pairs(21) + stronger.pairs(31, STRONG),
-        [
-            *worlds["questions"].pairs(41),
-            shapes.pair("question", 45),
-            shapes.pair("mark", 46),
-        ],
+        worlds["questions"].pairs(41),
         [clips.tangle(**row) for row in PAIRS["sides"]],
         varied_pairs(clips),
     )

@@ -14,8 +14,8 @@ from cuescope_covar_build.drafts import (
     with_variants,
 )
 from cuescope_covar_build.files import BuildFolder, file_name
-from cuescope_covar_build.filtering import Filter
 from cuescope_covar_build.lists import Background
+from cuescope_covar_build.quality import Filter
 from cuescope_covar_build.recipe import Recipe
 from cuescope_covar_build.sources import Source, Sources, outline
 from cuescope_sdk import Context, Sample
@@ -107,7 +107,7 @@ class Builder:
                     draft.mask = outline(recipe.segmenter, draft.frame, source.label)
         if self.quality is not None:
             # a variant is judged with its image on the background; a model has threads of its own
-            threads = 1 if self.quality.judges.model else THREADS
+            threads = 1 if self.quality.model else THREADS
             with ThreadPoolExecutor(threads) as pool:
                 # list: an error in a thread is raised here
                 list(pool.map(partial(self.quality.judge, source), groups))

@@ -46,18 +46,17 @@ def build(options: BuildOptions, output: Output) -> None:
     """
     # imported here: `--help` need not wait for OpenCV
     from cuescope_covar_build.opening import open_build
-    from cuescope_covar_build.outputs import CovarPlan
 
     with open_runner(quiet=output.quiet, verbose=output.verbose) as runner:
         opened = open_build(options, runner.context)
         if options.plan:
-            from cuescope_covar_build.planning import plan_build
+            from cuescope_covar_build.planning import describe_plan, plan_build
 
             cost = plan_build(opened)
             if output.as_json:
-                CovarPlan(**vars(cost)).show()
+                cost.show()
             else:
-                echo_lines(str(cost))
+                echo_lines(describe_plan(cost))
             return
         manifest = opened.run()
     _show(options, manifest, output.as_json)

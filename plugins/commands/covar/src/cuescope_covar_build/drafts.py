@@ -8,7 +8,6 @@ import numpy as np
 
 from cuescope_covar_build.geometry import Mask, Moved, Pixels
 from cuescope_covar_build.lists import Background
-from cuescope_covar_build.quality.cases import Scores
 from cuescope_covar_build.recipe import NamedEditor, Recipe
 from cuescope_covar_build.sources import Source
 from cuescope_covar_build.variants import Variant
@@ -23,15 +22,14 @@ GONE = "the object left the image"
 class Draft:
     """An image to be, row, col, rgb; `mask` None where nobody knows where the object is.
 
-    `base` is the image that it is made from, `matrix` (2, 3) where the photo's pixels lie in it,
-    None where nobody knows. `edit` is asked of `editor`, if there is anything to paint.
+    `base` is the image that it is made from. `edit` is asked of `editor`, if there is anything to
+    paint. `scores` are by check of the quality filter.
     """
 
     variant: Variant
     image: Pixels
     mask: Mask | None
     base: Frame
-    matrix: np.ndarray | None = None
     background: Background | None = None
     prompt: str = ""
     seed: int = 0
@@ -39,12 +37,19 @@ class Draft:
     edit: ImageEdit | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
     dropped: str = ""
-    scores: Scores = field(default_factory=dict)
+    scores: dict[str, float] = field(default_factory=dict)
 
     @property
     def shows_object(self) -> bool:
         """Whether it is known where the object is, and something of it is there."""
         return self.mask is not None and bool(self.mask.any())
+
+    @property
+    def paints_background(self) -> bool:
+        """True if the editor paints all but the object."""
+        if self.mask is None or self.edit is None or self.edit.mask is None:
+            return False
+        return np.array_equal(self.edit.mask, ~self.mask)
 
     @property
     def frame(self) -> Frame:
@@ -59,7 +64,6 @@ def original(source: Source) -> Draft:
         image=source.image,
         mask=source.mask,
         base=Frame.from_array(source.image),
-        matrix=np.eye(2, 3),
     )
 
 
@@ -87,13 +91,12 @@ def with_variants(recipe: Recipe, source: Source, first: Draft) -> list[Draft]:
     for variant in recipe.variants(source, background):
         # without the edit of the first, which is done
         draft = replace(first, variant=variant, base=base, edit=None)
-        # a copy: figures of this image are added to it
-        draft.parameters = dict(variant.parameters)
+        draft.parameters = variant.parameters
         if variant.move is None:
             _ask_for_view(draft, recipe.viewpoint_editor)
         else:
             moved = variant.move(first.image, source.mask)
-            _move(draft, moved, source.mask)
+            _move(draft, moved)
         drafts.append(draft)
     return drafts
 
@@ -103,24 +106,14 @@ def _ask_for_view(draft: Draft, editor: NamedEditor | None) -> None:
     draft.prompt = draft.variant.instruction
     # no geometry says where an editor puts the object of another view
     draft.mask = None
-    draft.matrix = None
     draft.edit = ImageEdit(draft.base, draft.prompt, None, draft.seed)
 
 
-def _move(draft: Draft, moved: Moved, mask: Mask) -> None:
-    """Make it the moved picture, of which the border may be to paint; `mask` is as it was."""
-    variant = draft.variant
+def _move(draft: Draft, moved: Moved) -> None:
+    """Make it the moved picture, of which the border may be to paint."""
     draft.image = moved.image
     draft.mask = moved.mask
-    draft.matrix = moved.matrix
-    draft.parameters["resampled"] = variant.resampled
-    # only these can move a part of the object out of the image
-    if variant.subset in ("translate", "rotation", "crop"):
-        # a crop also enlarges what it shows
-        zoom = abs(np.linalg.det(moved.matrix[:, :2]))
-        share = float(moved.mask.sum() / (mask.sum() * zoom))
-        draft.parameters["object_share"] = round(min(1.0, share), 4)
-    editable = variant.editable(moved)
+    editable = draft.variant.editable(moved)
     # painting it would be paid for and thrown away
     if not moved.mask.any():
         draft.dropped = GONE

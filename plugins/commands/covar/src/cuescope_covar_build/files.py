@@ -5,7 +5,7 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from io import BytesIO
@@ -220,17 +220,6 @@ def file_name(text: str) -> str:
     whole = plain.replace("_", " ") == text
     # a text without any such letter is its digest alone
     return plain if whole else f"{plain}-{digest(text)[:8]}".lstrip("-")
-
-
-def folder_size(folder: Path, rows: Iterable[CovarRow]) -> int:
-    """Bytes of the images and masks of these rows."""
-    total = 0
-    for row in rows:
-        for file in (folder / row.image, folder / row.mask):
-            # a dropped image has no file: "" is the folder itself
-            if file.is_file():
-                total += file.stat().st_size
-    return total
 
 
 def encode_png(pixels: np.ndarray) -> bytes:

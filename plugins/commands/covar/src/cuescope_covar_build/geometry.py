@@ -20,28 +20,21 @@ class Moved:
     """A picture of the same size as before, with its mask; `known` is what came from the picture.
 
     The rest is the border that an editor is to fill. It holds the picture's mirror image or its
-    edge until then. `matrix` (2, 3) says where the picture's pixel (column, row) lies now; the
-    middles of pixels are whole numbers.
+    edge until then.
     """
 
     image: Pixels
     mask: Mask
     known: Mask
-    matrix: Matrix
 
 
 def flip(image: Pixels, mask: Mask, *, vertical: bool = False) -> Moved:
     """Left and right exchanged, or top and bottom."""
     axis = 0 if vertical else 1
-    along = 1 - axis  # columns come first in a matrix
-    matrix = np.eye(2, 3)
-    matrix[along, along] = -1
-    # - 1: the middles of pixels are whole numbers
-    matrix[along, 2] = mask.shape[axis] - 1
     # a copy: OpenCV takes no array that runs backwards
     image = np.flip(image, axis).copy()
     mask = np.flip(mask, axis).copy()
-    return Moved(image, mask, np.ones_like(mask), matrix)
+    return Moved(image, mask, np.ones_like(mask))
 
 
 def translate(image: Pixels, mask: Mask, right: int, down: int) -> Moved:
@@ -71,7 +64,6 @@ def crop(image: Pixels, mask: Mask, area: float) -> Moved:
         cv2.resize(image[part].copy(), (cols, rows), interpolation=cv2.INTER_CUBIC),
         resize_mask(mask[part], (cols, rows)),
         np.ones(mask.shape, bool),
-        zoom(cols / width, rows / height, -left, -top),
     )
 
 
@@ -88,12 +80,10 @@ def shrink(image: Pixels, mask: Mask, scale: float) -> Moved:
     left = round(cols / 2 - middle_col * width / cols)
     top = round(rows / 2 - middle_row * height / rows)
     shift = _shift(left, top)
-    smaller = zoom(width / cols, height / rows)
     return Moved(
         _move(small, shift, mask, border=cv2.BORDER_REPLICATE),
         _move(small_mask, shift, mask) > 0,
         _move(np.ones_like(small_mask), shift, mask) > 0,
-        shift @ np.vstack([smaller, (0, 0, 1)]),
     )
 
 
@@ -115,7 +105,6 @@ def _warp(
         # the object's pixels there are mixed with the border, so an editor fills them
         (_move(mask, matrix, mask) > 0) & known,
         known,
-        matrix,
     )
 
 
@@ -130,19 +119,6 @@ def _move(
     rows, cols = canvas.shape
     levels = pixels.astype(np.uint8)
     return cv2.warpAffine(levels, matrix, (cols, rows), flags=flags, borderMode=border)
-
-
-def zoom(
-    wide: float,
-    high: float,
-    right: float = 0,
-    down: float = 0,
-) -> Matrix:
-    """Moved, then larger by these factors about the corner of the corner pixel."""
-    # 0.5: from the middle of a pixel to its corner, and back
-    across = (wide, 0, wide * (right + 0.5) - 0.5)
-    along = (0, high, high * (down + 0.5) - 0.5)
-    return np.array([across, along])
 
 
 def resize_mask(mask: Mask, size: tuple[int, int]) -> Mask:

@@ -6,13 +6,11 @@ from typing import Any, Self
 
 from cuescope.application import ROLES, build_tool, by_role, pairs
 from cuescope_covar_build.building import Builder
-from cuescope_covar_build.composite import Composite
 from cuescope_covar_build.files import BuildFolder
-from cuescope_covar_build.filtering import Filter
 from cuescope_covar_build.grid import write_grid
 from cuescope_covar_build.lists import choose_classes, read_backgrounds
 from cuescope_covar_build.options import BuildOptions
-from cuescope_covar_build.quality import Judges
+from cuescope_covar_build.quality import Filter
 from cuescope_covar_build.recipe import NamedEditor, Recipe
 from cuescope_covar_build.sources import Sources, choose_samples
 from cuescope_sdk import (
@@ -54,13 +52,7 @@ class OpenBuild:
         folder.forget_changed(self.context)
         # a complete build judges nothing
         if quality is not None and self.builder.lacking():
-            with folder.telling():
-                quality.calibrate(
-                    self.builder.sources,
-                    folder.folder,
-                    self.context,
-                    begun=bool(folder.rows),
-                )
+            quality.calibrate(self.builder.sources, self.context)
         rows = self.builder.run(self.context)
         manifest = CovarManifest(rows, self.choices)
         with folder.telling():
@@ -124,12 +116,12 @@ def open_build(options: BuildOptions, context: Context) -> OpenBuild:
     judge: Model | None = None
     if options.judge is not None:
         judge = context.build("model", options.judge, tools.options.get(JUDGE, {}))
-    names = tuple(background.name for background in backgrounds)
-    judges = Judges(judge, detector, data.labels, names)
-    settings = _settings(options, recipe, data, judges)
+    quality = Filter(recipe, options.false_drops, data.labels, judge, detector)
+    settings = _settings(options, recipe, data, quality)
     folder = BuildFolder(options.out.expanduser(), settings)
-    quality = Filter(recipe, judges, options.false_drops) if options.judged else None
-    builder = Builder(recipe, sources, folder, quality, options.keep_all)
+    builder = Builder(
+        recipe, sources, folder, quality if options.judged else None, options.keep_all
+    )
     return OpenBuild(context, builder, data.labels, size)
 
 
@@ -137,11 +129,11 @@ def _settings(
     options: BuildOptions,
     recipe: Recipe,
     data: Dataset,
-    judges: Judges,
+    quality: Filter,
 ) -> dict[str, Any]:
     """What all images of a folder have in common; their number is not among it."""
     views = recipe.viewpoint_editor
-    detector = judges.detector
+    detector = quality.detector
     return {
         "source": options.source,
         "data": data.fingerprint,
@@ -159,7 +151,7 @@ def _settings(
         "filter": options.judged,
         "false_drops": options.false_drops,
         "seed": options.seed,
-        "judge": judges.model and judges.model.fingerprint,
+        "judge": quality.model and quality.model.fingerprint,
         "detector": detector and getattr(detector, "fingerprint", "unknown"),
     }
 
@@ -218,12 +210,9 @@ class Tools:
                 f"image editor {spec} has no fingerprint",
                 expected="a digest of its weights and options, so that a build can go on",
             )
-        pasting = None
-        if isinstance(tool, Composite):
-            pasting = Composite(tool.options, context)
         if not getattr(tool, "instant", False):
             tool = cached_editor(tool, context)
-        return NamedEditor(spec, fingerprint, tool, pasting)
+        return NamedEditor(spec, fingerprint, tool)
 
 
 def parse_scales(text: str) -> tuple[float, ...]:

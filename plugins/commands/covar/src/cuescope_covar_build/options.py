@@ -66,7 +66,9 @@ class BuildOptions:
         float,
         Option(
             metavar="SHARE",
-            help="Share of good images that the quality filter may drop.",
+            min=0,
+            max=1,
+            help="Share of clean composites that each check of the filter would drop.",
         ),
     ] = 0.01
     instruction: Annotated[

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from cuescope_covar_build.composite import Composite
 from cuescope_covar_build.lists import Background
 from cuescope_covar_build.sources import Source
 from cuescope_covar_build.variants import SCALES, VIEWS, Variant, variants
@@ -11,15 +10,11 @@ from cuescope_sdk import ImageEditor, Segmenter, generator
 
 @dataclass(frozen=True)
 class NamedEditor:
-    """An image editor, as it was asked for, with a digest of what it is.
-
-    `pasting` is set where it pastes a background that does not depend on the image.
-    """
+    """An image editor, as it was asked for, with a digest of what it is."""
 
     spec: str
     fingerprint: str
     tool: ImageEditor
-    pasting: Composite | None = None
 
 
 @dataclass(frozen=True)

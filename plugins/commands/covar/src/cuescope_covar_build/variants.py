@@ -10,12 +10,12 @@ import numpy as np
 from cuescope_covar_build import geometry
 from cuescope_covar_build.geometry import Mask, Moved, Pixels
 
-# How many times smaller the object gets. The paper says four, up to 8; the others are ours.
+# Times smaller that the object gets. Appendix A.6 has four, up to 8; the others are ours.
 SCALES = (1.5, 2.0, 4.0, 8.0)
-SHIFT = 0.2  # most, as a share of the width and of the height
-ANGLE = 45.0  # degrees, most either way
-AREA = (0.6, 0.9)  # share of the image that a crop shows
-VIEWS = 2  # of those below, as the paper takes 2 of the 6 that Zero123++ renders
+SHIFT = 0.2  # most, as a share of the width and of the height (appendix A.6)
+ANGLE = 45.0  # degrees, most either way (appendix A.6)
+AREA = (0.6, 0.9)  # share of the image that a crop shows (appendix A.6)
+VIEWS = 2  # of those below; appendix A.6 takes 2 of the 6 that Zero123++ renders
 VIEWPOINTS = (
     "from its front left and slightly above",
     "from its front right and slightly above",
@@ -31,14 +31,12 @@ class Variant:
     """One of the images made from an image on a background.
 
     `move` changes the picture; None for a viewpoint, which an editor makes by `instruction`.
-    `resampled` says that the geometry gives the object new pixels.
     """
 
     subset: str
     name: str
     parameters: dict[str, Any]
     move: Callable[[Pixels, Mask], Moved] | None = None
-    resampled: bool = False
     instruction: str = ""
 
     def editable(self, moved: Moved) -> Mask:
@@ -79,7 +77,6 @@ def variants(
             "crop",
             {"area": area},
             partial(geometry.crop, area=area),
-            resampled=True,
         ),
         Variant("v-flip", "v-flip", {}, partial(geometry.flip, vertical=True)),
         Variant(
@@ -87,7 +84,6 @@ def variants(
             "rotation",
             {"degrees": degrees},
             partial(geometry.rotate, degrees=degrees),
-            resampled=True,
         ),
     ]
     for number, view in enumerate(shown[:views], 1):
@@ -101,5 +97,5 @@ def variants(
     for scale in scales:
         name = f"scale-{scale:g}"
         move = partial(geometry.shrink, scale=scale)
-        made.append(Variant("scale", name, {"scale": scale}, move, resampled=True))
+        made.append(Variant("scale", name, {"scale": scale}, move))
     return made

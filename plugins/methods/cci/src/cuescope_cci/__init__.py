@@ -25,9 +25,9 @@ METRICS = (
         name="pull",
         title="Pull",
         meaning="for a kind of background and a class: share of the answers that are this class, "
-        "less the same share before other backgrounds, for the same true classes (-1 to 1). For "
-        "all answers: share that are what the model answers to the background alone, and not what "
-        "it answers to the objects alone",
+        "and another without the background, less the same share before other backgrounds, for "
+        "the same true classes (-1 to 1). For the background as a whole: share of the answers that "
+        "are others without it",
         unit="proportion",
     ),
     Metric(
@@ -65,7 +65,7 @@ class CCI(Plugin):
     data_needs = DataNeeds(
         each="data set",
         least=6,
-        enough=48,
+        enough=96,
         enough_for="backgrounds that outweigh the object (a pull of 3 logits)",
         choices=2,
         annotation=AnnotationNeed(
@@ -82,15 +82,19 @@ class CCI(Plugin):
 
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
-        """The background, as a whole and for each kind, with the images that rely on it."""
+        """The background, as a whole and of each kind found, with the images that rely on it."""
         # imported in the hooks: `cuescope plugins list` must not pay for numpy and scipy
+        from cuescope_cci.backgrounds import measure_backgrounds
         from cuescope_cci.error_source import answer_sources, features
         from cuescope_cci.trials import most_trials
         from cuescope_sdk.data import require_data
 
         require_data(audit, self.data_needs, "cci")
         audit.expect_more(most_trials(audit, self.options))
-        yield from features(audit.once(answer_sources, audit, self.options))
+        sources = audit.once(answer_sources, audit, self.options)
+        known = audit.once(measure_backgrounds, audit, self.options, sources)
+        pulls = known.shown(self.options.fdr) if known else ()
+        yield from features(sources, {row.feature for row in pulls})
 
     @hookimpl
     def perturb(self, audit: Audit) -> Iterator[Outcome]:
@@ -103,7 +107,7 @@ class CCI(Plugin):
     @hookimpl
     def compute_scores(self, audit: Audit) -> Iterable[Score]:
         """Pull, BG-Er and Fine-Er of each kind of background and label."""
-        from cuescope_cci.backgrounds.measure import measure_backgrounds
+        from cuescope_cci.backgrounds import measure_backgrounds
         from cuescope_cci.error_source import answer_sources
         from cuescope_cci.figures import attach_evidence
         from cuescope_cci.report import scores
@@ -112,7 +116,7 @@ class CCI(Plugin):
         sources = audit.once(answer_sources, audit, self.options)
         ranked = list(scores(audit, self.options, sources))
         known = audit.once(measure_backgrounds, audit, self.options, sources)
-        attach_evidence(audit, sources, known, ranked)
+        attach_evidence(audit, sources, known, self.options.fdr)
         return ranked
 
     @hookimpl

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from jaxtyping import Num
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import Field, PositiveInt
 
 from cuescope.application import Runner
 from cuescope_cci.options import PluginOptions, Spec, Tools
@@ -40,6 +40,7 @@ Maps = Sequence[np.ndarray]
 Curves = Mapping[str, Num[np.ndarray, "image step"]]
 MapsByName = dict[str, dict[str, Maps]]  # explainer -> whose text
 OURS = "CCI"
+SHOWN = 2  # images with the maps of all explainers (figure 3)
 SOURCES = {"classification": "ImageNet, table 1", "retrieval": "MS COCO, table 2"}
 
 
@@ -68,9 +69,6 @@ class CCIBenchOptions(Options):
     )
     cci_options: PluginOptions = Field(
         {}, description="options of `cci`; the paper's text is paper=true"
-    )
-    pictures: NonNegativeInt = Field(
-        2, description="images shown with the maps of all explainers (figure 3; --html)"
     )
     explainers: Annotated[tuple[str, ...], Words()] = Field(
         (), description="of `saliency`; default: all of them"
@@ -149,7 +147,7 @@ class CCIBench(Plugin):
 
         [(who, texts), *_] = questions.texts.items()
         # the first ones: samples were drawn by seed already
-        for index, sample in enumerate(questions.samples[: self.options.pictures]):
+        for index, sample in enumerate(questions.samples[:SHOWN]):
             image = np.asarray(sample.frames[0].load())
             drawings = [image]
             for name, by_text in maps.items():

@@ -4,7 +4,6 @@ from collections import Counter
 
 import numpy as np
 
-from cuescope_cci.analysis import share_of
 from cuescope_cci.error_source import (
     Sources,
     answer_sources,
@@ -17,6 +16,7 @@ from cuescope_cci.error_source import (
 from cuescope_cci.error_source.regions import segment
 from cuescope_cci.options import CCIOptions
 from cuescope_cci.paper import TableRow, read_rows
+from cuescope_cci.report import share_of
 from cuescope_cci.scores import iou
 from cuescope_sdk import Audit, Table
 from cuescope_sdk.explain import foreground_of

@@ -1,11 +1,11 @@
 """Images beside their clusters, importance and mask; answers that the background decides."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
-from cuescope_cci.backgrounds.measure import Backgrounds, PullRow
+from cuescope_cci.backgrounds import Backgrounds
 from cuescope_cci.error_source import (
     BACKGROUND,
     AnswerSource,
@@ -14,7 +14,7 @@ from cuescope_cci.error_source import (
     factor_words,
     groups,
 )
-from cuescope_sdk import Accuracy, Audit, Contrast, Occurrence, Outcome, Picture, Score
+from cuescope_sdk import Accuracy, Audit, Contrast, Occurrence, Picture
 from cuescope_sdk.report import PanelRow, contrast, draw_beside, image_panels
 
 ON_BACKGROUND = "Wrong answers that rely on the background"
@@ -23,9 +23,9 @@ OTHER = "Other wrong answers"
 RIGHT = "Right answers"
 UNLABELLED = "Images without a label"
 RULE = (
-    "On the left, {left}, spread evenly from the least to the most typical. "
-    "On the right, samples of the same labels{where}. The drawing: clusters of patches, then what "
-    "each counts (red for the class that the map is about, blue against it)."
+    "On the left, images answered so only while the background is there, spread evenly from the "
+    "least to the most typical. On the right, samples of the same labels. The drawing: clusters of "
+    "patches, then what each counts (red for the class that the map is about, blue against it)."
 )
 
 
@@ -91,7 +91,7 @@ def attach_evidence(
     audit: Audit,
     sources: Sources,
     known: Backgrounds | None,
-    scores: Sequence[Score],
+    level: float,
 ) -> None:
     """How often the model is right, and the contrasts.
 
@@ -114,106 +114,64 @@ def attach_evidence(
             )
         )
     if known is not None:
-        for shown in contrasts(known, scores):
+        for shown in contrasts(known, level):
             audit.attach(shown)
 
 
-def contrasts(known: Backgrounds, scores: Sequence[Score]) -> Iterator[Contrast]:
-    """One for each finding: the answers that the background decides, beside others.
-
-    They are of the images that the figures are of.
-    """
-    rows = known.rows_by_pair
+def contrasts(known: Backgrounds, level: float) -> Iterator[Contrast]:
+    """Answers that a background draws, beside others: of the cue that is found."""
+    found = known.found(level)
     members = groups(known.sources)
-    for score in scores:
-        # the shares of errors are figures, and never findings
-        if not score.finding or score.metric != "pull":
-            continue
-        if score.label is None:
-            shown = overall_contrast(known.sources)
-        else:
-            row = rows[score.feature, score.label]
-            shown = pull_contrast(row, members[row.feature], known.sources)
-        if shown is not None:
-            yield shown
-
-
-def pull_contrast(row: PullRow, members: Sources, sources: Sources) -> Contrast | None:
-    """Images of a kind of background answered as the class, beside others of the same labels."""
-    answered = []
-    turned = []
-    for source in members:
-        if source.prediction == row.label:
-            answered.append(source)
-            # what the background turned shows more than what would have been answered so without it
-            if source.object_answer != row.label:
-                turned.append(source)
-    keys = {source.key for source in members}
-    others = [source for source in sources if source.key not in keys]
-    left = "images answered so"
-    if turned:
-        left += " only while the background is there"
-    return _contrast(
-        row.feature,
-        row.label,
-        f"with {factor_words(row.feature)}: {row.answered} of {row.images} answered '{row.label}'",
-        f"the same labels, other backgrounds: {row.pull.elsewhere:.0%} answered '{row.label}'",
-        # where nothing was turned, what was answered so is all that can be shown
-        turned or answered,
-        others,
-        RULE.format(left=left, where=" before other backgrounds"),
-    )
-
-
-def overall_contrast(sources: Sources) -> Contrast | None:
-    """Answers that the background decides, beside others."""
-    overruled = [source for source in sources if source.overruled]
-    others = [source for source in sources if not source.overruled]
-    return _contrast(
-        BACKGROUND,
-        None,
-        f"the background decides: {len(overruled)} of {len(sources)} answers",
-        f"it does not: {len(others)} of {len(sources)} answers",
-        overruled,
-        others,
-        RULE.format(
-            left="answers that are those to the background alone, and not to the objects alone",
-            where=" where it is not so",
-        ),
-    )
+    if len({row.feature for row in found}) > 1:
+        pairs = {(row.feature, row.label) for row in found}
+        drawn = {
+            source.key
+            for feature, label in pairs
+            for source in members[feature]
+            if source.prediction == label != source.object_answer
+        }
+        yield from _contrast(BACKGROUND, None, known.sources, drawn)
+        return
+    for row in found:
+        drawn = {
+            source.key
+            for source in members[row.feature]
+            if source.prediction == row.label != source.object_answer
+        }
+        present = {source.key for source in members[row.feature]}
+        shown = [s for s in known.sources if s.key in drawn or s.key not in present]
+        yield from _contrast(row.feature, row.label, shown, drawn)
 
 
 def _contrast(
-    feature: str,
-    label: str | None,
-    left: str,
-    right: str,
-    misled: Sources,
-    others: Sources,
-    rule: str,
-) -> Contrast | None:
-    by_key = {}
-    where = {}
-    for source in (*misled, *others):
-        key = source.sample.key
-        by_key[key] = source
-        where[key] = Occurrence(sample=source.key, frame=0)
-    return contrast(
+    feature: str, label: str | None, sources: Sources, drawn: set[str]
+) -> Iterator[Contrast]:
+    where = factor_words(feature) or "the background"
+    with_it = [source for source in sources if source.key in drawn]
+    others = [source for source in sources if source.key not in drawn]
+    by_key = {source.sample.key: source for source in sources}
+    answer = f" '{label}'" if label else ""
+    shown = contrast(
         feature,
-        {left: _wholes(misled), right: _wholes(others)},
+        {
+            f"{where} draws the answer{answer}: {len(with_it)} images": [
+                source.outcomes[0] for source in with_it
+            ],
+            f"others: {len(others)} images": [source.outcomes[0] for source in others],
+        },
         label=label,
-        where=where,
+        where={
+            key: Occurrence(sample=source.key, frame=0)
+            for key, source in by_key.items()
+        },
         words=lambda outcome: _apart_words(by_key[outcome.trial.sample.key]),
         drawing=lambda outcome: draw(by_key[outcome.trial.sample.key]),
-        rule=rule,
+        rule=RULE,
         matched=True,
         counted=False,
     )
-
-
-def _wholes(sources: Sources) -> list[Outcome]:
-    """The answers to the images as they are."""
-    return [source.outcomes[0] for source in sources]
+    if shown is not None:
+        yield shown
 
 
 def _apart_words(source: AnswerSource) -> str:

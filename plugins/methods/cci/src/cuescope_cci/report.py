@@ -1,38 +1,72 @@
 """From the sources of answers to the rows and the sentences of the report."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
-from cuescope_cci.analysis import Row, is_overall_pull, is_pull, rows, share_of
-from cuescope_cci.backgrounds.measure import (
-    Backgrounds,
-    PullRow,
-    measure_backgrounds,
-    smallest_findable,
+import numpy as np
+
+from cuescope_cci.backgrounds import Backgrounds, Pull, measure_backgrounds
+from cuescope_cci.error_source import (
+    BACKGROUND,
+    AnswerSource,
+    Sources,
+    counted_sources,
+    factor_words,
+    groups,
+    groups_of,
+    wrong_answers,
 )
-from cuescope_cci.backgrounds.pulls import FEWEST, Pull
-from cuescope_cci.error_source import Sources, counted_sources, wrong_answers
 from cuescope_cci.error_source.look_alikes import choose_judge
-from cuescope_cci.notes import (
-    missed_words,
-    note_accuracy,
-    note_backgrounds,
-    note_settings,
-    percent,
-)
 from cuescope_cci.options import CCIOptions
-from cuescope_cci.scores import MISSING, Figure
-from cuescope_cci.tables import error_table
-from cuescope_sdk import Audit, Finding, Impact, Row as FindingRow, Score
-from cuescope_sdk.report import shares_row
+from cuescope_cci.scores import Figure, share
+from cuescope_sdk import Audit, Finding, Impact, Row as FindingRow, Score, Table
+from cuescope_sdk.report import count_of, shares_row
 from cuescope_sdk.statistics import Estimate
+
+LEANS: dict[str, Callable[[AnswerSource], bool]] = {
+    "on background %": lambda source: source.on_background,
+    "on an object %": lambda source: source.on_object,
+    "look-alike %": lambda source: source.fine_grained,
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """Images of a feature and label."""
+
+    feature: str
+    label: str | None
+    sources: Sources
+
+
+def rows(sources: Sources, labels: Sequence[str]) -> list[Row]:
+    """All images, each label, and each factor's values."""
+    by_name = groups(sources)
+    rows = [Row(BACKGROUND, None, by_name.pop(BACKGROUND))]
+    for label in labels:
+        group = [source for source in sources if source.label == label]
+        # a limit on the data may leave labels without images
+        if group:
+            rows.append(Row(BACKGROUND, label, group))
+    for name, group in by_name.items():
+        rows.append(Row(name, None, group))
+    return rows
+
+
+def share_of(
+    sources: Sources,
+    holds: Callable[[AnswerSource], bool],
+    confidence: float,
+) -> Figure:
+    """The share of images for which something holds; its interval is for groups."""
+    values = np.array([holds(source) for source in sources], dtype=bool)
+    return share(values, groups_of(sources), confidence=confidence)
 
 
 def scores(audit: Audit, options: CCIOptions, sources: Sources) -> Iterator[Score]:
-    """The figures of each group and label, and the facts at the head of the report."""
+    """The figures of each group and label, the findings, and facts for the head of the report."""
     known = audit.once(measure_backgrounds, audit, options, sources)
-    note_accuracy(audit, options, sources, known)
-    note_settings(audit, options, sources)
+    note_settings(audit, sources)
     counted = counted_sources(sources)
     if not counted:
         return
@@ -40,77 +74,63 @@ def scores(audit: Audit, options: CCIOptions, sources: Sources) -> Iterator[Scor
     table = rows(counted, audit.labels)
     is_alike_known = choose_judge(audit) is not None
     audit.attach(error_table(table, options.confidence, is_alike_known=is_alike_known))
-    everything, *others = table
-    all_scores = list(_row_scores(everything, known, options))
+    all_scores: list[Score] = []
     if known is not None:
-        note_backgrounds(audit, known)
-        pulls = [_pull_score(row, options) for row in known.rows]
-        all_scores += sorted(pulls, key=_strongest_first)
-        for cue in _findings(known, everything, options):
+        note_backgrounds(audit, known, options)
+        found = known.found(options.fdr)
+        rows_of_kinds = [
+            _pull_score(row, row in found) for row in known.shown(options.fdr)
+        ]
+        whole = _overall_score(known, found)
+        # the background leads where several kinds of it are found; else the kind does
+        all_scores += (
+            [whole, *rows_of_kinds] if whole.finding else [*rows_of_kinds, whole]
+        )
+        for cue in findings(known, table[0].sources, options):
             audit.attach(cue)
-    for row in others:
-        # None: parts of the data have figures, and no tests of their own
-        all_scores += _row_scores(row, None, options)
-    if not is_alike_known:  # unknown is no share of 0
-        all_scores = [score for score in all_scores if score.metric != "fine_er"]
-    found = {(score.feature, score.label) for score in all_scores if score.finding}
-    # without a finding a reader must know what could have been seen at all
-    if known is not None and not found:
-        findable = smallest_findable(audit, known, options.fdr)
-        audit.note("power", missed_words(findable))
-    # the overall row leads where it is found; else the pairs that are
-    yield from sorted(
-        all_scores, key=lambda score: (score.feature, score.label) not in found
-    )
+    for row in table:
+        # the shares of each factor's values are in the table alone
+        if row.feature == BACKGROUND:
+            all_scores += _error_scores(row, options, is_alike_known=is_alike_known)
+    yield from all_scores
 
 
-def _findings(
-    known: Backgrounds, everything: Row, options: CCIOptions
+def findings(
+    known: Backgrounds, counted: Sources, options: CCIOptions
 ) -> Iterator[Finding]:
-    """The background, where all kinds together decide; else each kind that draws an answer."""
-    wrong = wrong_answers(everything.sources)
+    """The background, where several kinds draw answers; else the kind that does."""
+    found = known.found(options.fdr)
+    kinds = list(dict.fromkeys(row.feature for row in found))
+    if not kinds:
+        return
+    answers = " and ".join(f'"{row.label}"' for row in found)
+    wrong = wrong_answers(counted)
     impact = Impact(
-        count=sum(bool(source.on_background) for source in wrong),
+        count=sum(source.on_background for source in wrong),
         total=len(wrong),
         detail="these follow the background",
     )
-    pulls = [row for row in known.rows if is_pull(row, options)]
-    rows = [(row.feature, _finding_row(row)) for row in pulls]
-    if is_overall_pull(known, options):
-        overruled = sum(source.overruled for source in known.sources)
-        share = overruled / len(known.sources)
-        whole = shares_row("all images: its answer", share, None, None).model_copy(
-            update={"feature": everything.feature}
-        )
-        yield Finding(
-            feature=everything.feature,
-            claim="{feature} decides the answer",
-            columns=("with it", "elsewhere"),
-            rows=(whole, *(row for _, row in rows)),
-            impact=impact,
-        )
-        return
-    for feature in dict.fromkeys(feature for feature, _ in rows):
-        own = [row for key, row in rows if key == feature]
-        answers = " and ".join(f'"{row.label}"' for row in own)
-        yield Finding(
-            feature=feature,
-            claim=f"{{feature}} draws the answer {answers}",
-            measure="answered so",
-            columns=("with it", "elsewhere"),
-            rows=tuple(own),
-        )
+    is_one = len(kinds) == 1
+    claim = "{feature} decides the answer"
+    if is_one:
+        claim = f"{{feature}} draws the answer {answers}"
+    yield Finding(
+        feature=kinds[0] if is_one else BACKGROUND,
+        claim=claim,
+        measure="answered so only with it",
+        columns=("with it", "elsewhere"),
+        rows=tuple(map(_finding_row, found)),
+        impact=None if is_one else impact,
+    )
 
 
-def _finding_row(row: PullRow) -> FindingRow:
+def _finding_row(row: Pull) -> FindingRow:
     kind = row.feature.rpartition("=")[2]
-    pull = row.pull
-    change = Estimate(pull.value, pull.low, pull.high)
     made = shares_row(
         f"{kind}: {row.label}",
-        pull.here,
-        pull.elsewhere,
-        change,
+        row.here,
+        row.elsewhere,
+        Estimate(row.value, row.low, row.high),
         label=row.label,
         n=row.images,
         q_value=row.q_value,
@@ -118,132 +138,149 @@ def _finding_row(row: PullRow) -> FindingRow:
     return made.model_copy(update={"feature": row.feature})
 
 
-def _strongest_first(score: Score) -> tuple[bool, float, float]:
-    # many q-values are equal, as draws are few: the larger pull then leads
-    return not score.finding, score.q_value or 0.0, -(score.value or 0.0)
-
-
-def _row_scores(
-    row: Row,
-    known: Backgrounds | None,
-    options: CCIOptions,
-) -> Iterator[Score]:
-    """How often the background overrules the object, and what the wrong answers rely on."""
-    # what was overruled needs the answers to both parts
-    tested = [source for source in row.sources if source.is_tested]
-    overruled = share_of(tested, lambda source: source.overruled, options.confidence)
-    if known is None:
-        yield _score(row, "pull", overruled, overruled.images)
-    else:
-        yield _overall_score(row, overruled, known, options)
-    # the paper's shares are of wrong answers (COVAR, Table 4)
-    wrong = wrong_answers(row.sources)
-    background = share_of(
-        wrong, lambda source: source.on_background, options.confidence
-    )
-    fine = share_of(wrong, lambda source: source.fine_grained, options.confidence)
-    yield _score(row, "bg_er", background, background.images)
-    yield _score(row, "fine_er", fine, fine.images)
-
-
-def _score(
-    row: Row | PullRow, metric: str, figure: Figure | Pull, n: int, **tested: Any
-) -> Score:
+def _pull_score(row: Pull, is_found: bool) -> Score:
     return Score(
         feature=row.feature,
         label=row.label,
-        metric=metric,
-        value=figure.value,
-        low=figure.low,
-        high=figure.high,
-        n=n,
-        **tested,
-    )
-
-
-def _overall_score(
-    row: Row,
-    overruled: Figure,
-    known: Backgrounds,
-    options: CCIOptions,
-) -> Score:
-    """All kinds of backgrounds and all classes together."""
-    finding = is_overall_pull(known, options)
-    # no pair was tested: then no p-value stands behind the missing finding
-    untested = not known.tests.count
-    has_kinds = known.observed.present.shape[1] > 0
-    statement = None
-    if finding:
-        statement = overall_statement(overruled, known.sources)
-    elif untested:
-        statement = untested_statement(known, overruled)
-    # Without kinds nothing was asked of the share, so it is no figure of a candidate.
-    return _score(
-        row,
-        "pull",
-        overruled if has_kinds else MISSING,
-        overruled.images,
-        p_value=known.tests.overall_p,
-        q_value=known.tests.overall_q,
-        finding=finding,
-        # that nothing could be tested must be read, or no finding would look like no cue
-        always_reported=untested and has_kinds,
-        statement=statement,
-    )
-
-
-def overall_statement(overruled: Figure, tested: Sources) -> str:
-    """The finding about all backgrounds as a sentence."""
-    count = sum(source.overruled for source in tested)
-    return (
-        "The class answered correlates with the kind of {feature}. "
-        f"{count} of {len(tested)} answers ({percent(overruled)}) are what the model answers to "
-        "the background alone, and not what it answers to the objects alone."
-    )
-
-
-def untested_statement(known: Backgrounds, overruled: Figure) -> str:
-    """Why no kind of background could be tested: there are no kinds, or hardly an answer moves."""
-    answers = known.observed.answers
-    moved = int((answers.whole != answers.by_object).sum())
-    # no kinds at all: another reason than answers that do not move
-    if not known.observed.present.shape[1]:
-        return (
-            "Nothing could be tested: no kinds of backgrounds are known. No factor is annotated "
-            "(annotations['factors']), and the backgrounds fall into no clear kinds. "
-            f"Of {len(known.sources)} answers {moved} are others while the background is hidden; "
-            f"{percent(overruled)} are those to the background alone, and not to the objects alone."
-        )
-    return (
-        f"Of {len(known.sources)} answers {moved} are others while the background is hidden. That "
-        f"is too few for a test: a kind of background needs {FEWEST} that move to one class."
-    )
-
-
-def _pull_score(row: PullRow, options: CCIOptions) -> Score:
-    finding = is_pull(row, options)
-    return _score(
-        row,
-        "pull",
-        row.pull,
-        row.images,
+        metric="pull",
+        value=row.value,
+        low=row.low,
+        high=row.high,
+        n=row.images,
         p_value=row.p_value,
         q_value=row.q_value,
-        finding=finding,
-        statement=pull_statement(row) if finding else None,
+        finding=is_found,
+        statement=pull_statement(row) if is_found else None,
     )
 
 
-def pull_statement(row: PullRow) -> str:
+def _overall_score(known: Backgrounds, found: Sequence[Pull]) -> Score:
+    """All kinds of backgrounds together, as surely as the surest of them."""
+    changed = sum(s.prediction != s.object_answer for s in known.sources)
+    count = len(known.sources)
+    several = len({row.feature for row in found}) > 1
+    return Score(
+        feature=BACKGROUND,
+        label=None,
+        metric="pull",
+        value=changed / count,
+        n=count,
+        q_value=found[0].q_value if several else None,
+        finding=several,
+        statement=f"{{feature}} decides the answer: {changed} of {count} answers are others "
+        "without it, and several kinds of it draw an answer of their own. A correlation with the "
+        "background, or with what comes with it."
+        if several
+        else None,
+    )
+
+
+def pull_statement(row: Pull) -> str:
     """The finding about a kind of background and a class as a sentence."""
-    pull = row.pull
-    points = (
-        f"{100 * pull.value:.0f} points [{100 * pull.low:.0f}, {100 * pull.high:.0f}]"
-    )
-    few = " (few groups: the interval is rough)" if pull.few else ""
     return (
         f"Of {row.images} images with {{feature}} {row.answered} are answered '{row.label}', "
-        f"{row.moved} of them only while the background is there. Before other backgrounds "
-        f"{pull.elsewhere:.0%} of the images of the same labels are answered so. That is {points} "
-        f"more{few}. A correlation with the background, or with what comes with it."
+        f"{row.drawn} of them only while the background is there. Elsewhere a background draws "
+        f"this answer in {row.elsewhere:.0%} of the images of the same labels. That is "
+        f"{100 * row.value:.0f} points [{100 * row.low:.0f}, {100 * row.high:.0f}] more. A "
+        "correlation with the background, or with what comes with it."
     )
+
+
+def _error_scores(
+    row: Row, options: CCIOptions, *, is_alike_known: bool
+) -> Iterator[Score]:
+    """What the wrong answers rely on (Table 4)."""
+    wrong = wrong_answers(row.sources)
+    shares = {"bg_er": share_of(wrong, lambda s: s.on_background, options.confidence)}
+    if is_alike_known:  # unknown is no share of 0
+        fine = share_of(wrong, lambda s: s.fine_grained, options.confidence)
+        shares["fine_er"] = fine
+    for metric, figure in shares.items():
+        yield Score(
+            feature=row.feature,
+            label=row.label,
+            metric=metric,
+            value=figure.value,
+            low=figure.low,
+            high=figure.high,
+            n=figure.images,
+        )
+
+
+def error_table(
+    table: Sequence[Row], confidence: float, *, is_alike_known: bool
+) -> Table:
+    """What the wrong answers rely on, a row a group (Figure 1d, Table 4)."""
+    columns = list(LEANS)[: 3 if is_alike_known else 2]
+    cells = []
+    for row in table:
+        wrong = wrong_answers(row.sources)
+        shares = [
+            str(share_of(wrong, LEANS[name], confidence)) if wrong else None
+            for name in columns
+        ]
+        name = row.label or factor_words(row.feature) or "all images"
+        cells.append((name, f"{len(wrong)} of {len(row.sources)}", *shares))
+    return Table.of(
+        "What the wrong answers rely on",
+        ("group", "wrong", *columns),
+        cells,
+        "A wrong answer relies on the background (the paper's BG-Er) or on an object (FG-Er). "
+        "Look-alikes that are predicted as each other (Fine-Er) are a part of those on an object. "
+        f"In brackets: {confidence:.0%} intervals. Many errors on the background are no cue: a "
+        "finding needs a kind of background that draws answers to one class.",
+    )
+
+
+def note_backgrounds(audit: Audit, known: Backgrounds, options: CCIOptions) -> None:
+    """What was tested, and without a finding what could have been seen at all."""
+    if known.beside:
+        audit.note(
+            "things beside",
+            f"{count_of(known.beside, 'answers')} of a class that is on screen too: no background "
+            "draws these",
+        )
+    words = "none could be compared: shares are reported, and no finding"
+    if known.pulls:
+        words = f"{count_of(len(known.pulls), 'pairs')} of a kind and a class tested"
+    audit.note("kinds of backgrounds", words)
+    if known.found(options.fdr):
+        return
+    findable = known.smallest_findable(options.fdr, audit.rng("limit of detection"))
+    if findable is None:
+        audit.note("power", "none: nothing could be tested")
+        return
+    share, limit = findable
+    kind = f"for a kind of background in {share:.0%} of the images"
+    words = f"none {kind}: too few images"
+    if limit is not None:
+        words = f"80% {kind} that draws {limit:.0%} of their answers to one class"
+    audit.note("power", words)
+
+
+def note_settings(audit: Audit, sources: Sources) -> None:
+    """What of the errors' sources is not known, and how to know it."""
+    # without labels no answer is wrong, so there are no errors to sort
+    if all(source.label is None for source in sources):
+        audit.note("error sources", "not known: the data has no labels")
+        return
+    if all(source.foreground is None for source in sources):
+        audit.note(
+            "error sources",
+            "not known: the data has no foreground masks (annotations['foreground'], or "
+            "--tool segmenter=SPEC)",
+        )
+        return
+    if choose_judge(audit) is None:
+        audit.note(
+            "look-alikes",
+            "not known: --tool text-generator=SPEC, or annotations['family']",
+        )
+    # said, as shares of fewer images than the data has would look like a mistake
+    left = sum(not source.is_counted for source in sources)
+    if left:
+        audit.note(
+            "left out",
+            f"{count_of(left, 'images')}: without a label, with a mask that is empty or whole, "
+            "or with a map that has no positive part",
+        )

@@ -19,9 +19,9 @@ from cuescope_sdk.statistics import (
     mean_interval,
 )
 
-# what a model that guesses looks at says nothing
-CHANCE_P = 0.05
-# flatness is measured otherwise than a map feels it, so a part of what it likes is left over
+# Flatness is measured otherwise than a map feels it, so a part of what it likes is left over: maps
+# that like flat parts had a finding in 8 of 60 audits without this, in 0 of 1,000 with it
+# (benchmarks/results/saliency.md).
 LEAST_OWN = 0.5
 
 
@@ -46,11 +46,8 @@ class Labelled:
 
     @property
     def better_than_chance(self) -> bool:
-        """Whether it is right more often than by chance, by the p-value and by the interval."""
-        p_value = self.accuracy.p_value
-        # a p-value of 0.05 comes up in one of twenty models that guess: the interval is stricter
-        beats = self.low is not None and self.low > self.accuracy.chance
-        return beats and p_value is not None and p_value <= CHANCE_P
+        """True if it is right more often than by chance, by the interval."""
+        return self.low is not None and self.low > self.accuracy.chance
 
 
 def lean_tests(

@@ -30,7 +30,7 @@ def report_scores(
 ) -> Iterator[Score]:
     """The rows of the report, findings first."""
     labelled = measure_accuracy(audit, options, images)
-    _note(audit, options, images, labelled)
+    _note(audit, images, labelled)
     # True where there are no labels to tell by.
     better = labelled is None or labelled.better_than_chance
     tests = lean_tests(options, images, better_than_chance=better)
@@ -157,24 +157,14 @@ def _missed_words(findable: tuple[TextFigures, float | None] | None) -> str:
     )
 
 
-def _note(
-    audit: Audit,
-    options: SaliencyOptions,
-    images: Images,
-    labelled: Labelled | None,
-) -> None:
-    """What is explained, how often the model is right, which masks say nothing."""
-    target = (
-        f"the text '{options.text}'" if options.text else f"the {options.target} label"
-    )
-    audit.note(
-        "explained",
-        f"{target} in {count_of(len(images), 'images')}, by {options.explainer}",
-    )
+def _note(audit: Audit, images: Images, labelled: Labelled | None) -> None:
+    """Whether the model knows the classes, and which masks say nothing."""
     if labelled is None:
         audit.note("accuracy", "not known: the data has no labels")
     else:
-        _note_accuracy(audit, labelled)
+        audit.attach(labelled.accuracy)
+        if not labelled.better_than_chance:
+            audit.note("accuracy", "no better than chance, so nothing is found")
     masked = sum(image.foreground is not None for image in images)
     usable = sum(image.usable_mask is not None for image in images)
     if not masked:
@@ -188,22 +178,3 @@ def _note(
             f"{masked - usable} whose mask "
             "is empty or fills the picture",
         )
-
-
-def _note_accuracy(audit: Audit, labelled: Labelled) -> None:
-    accuracy = labelled.accuracy
-    groups = labelled.groups
-    words = f"{accuracy.correct / accuracy.answered:.1%} of {accuracy.answered} images"
-    if labelled.low is not None and labelled.high is not None:
-        words += f" [{100 * labelled.low:.0f}, {100 * labelled.high:.0f}]"
-        if groups.few:
-            words += " few"
-    beats = f"{accuracy.chance:.0%} by chance, p = {accuracy.p_value:.2g}"
-    if labelled.better_than_chance:
-        words += f"; {beats}"
-    else:
-        words += f": no better than chance ({beats}), so nothing is found"
-    audit.attach(accuracy)
-    audit.note("accuracy", words)
-    undeclared = "none declared: taken as independent"
-    audit.note("groups", str(groups.count) if groups.declared else undeclared)

@@ -92,10 +92,10 @@ class Slices(Plugin):
         features: Sequence[Feature],
         scores: Sequence[Score],
     ) -> Iterator[Evidence]:
-        """Other explanations of what was found, and the null."""
+        """Other explanations of what was found."""
         from cuescope_sdk.data import independent_samples, other_explanations
         from cuescope_sdk.locating import attach_portraits
-        from cuescope_slices.verify import comparisons, evidence, sides_by_feature
+        from cuescope_slices.verify import comparisons, sides_by_feature
 
         if audit.options is self.options:  # else another method's audit
             yield from independent_samples(audit)
@@ -103,7 +103,6 @@ class Slices(Plugin):
             attach_portraits(audit, features, scores, sides)
             about = audit, self.name, self.options, features, scores
             yield from other_explanations(audit, list(comparisons(*about)))
-            yield from evidence(audit, self.name, self.options)
 
 
 class Domino(Slices):

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import Field, PositiveFloat, PositiveInt
 
 from cuescope_sdk import Options
 
@@ -23,10 +23,6 @@ class SlicesOptions(Options):
         description="false discovery rate over all pairs tested",
     )
     confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
-    # few: each shuffle makes all slices again
-    null_shuffles: NonNegativeInt = Field(
-        5, description="shuffles of the null check; 0 leaves it out"
-    )
 
 
 class UnitOptions(SlicesOptions):

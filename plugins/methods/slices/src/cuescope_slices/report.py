@@ -3,11 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 from cuescope_sdk import Audit, Feature, Finding, Score
 from cuescope_sdk.report import percent, shares_row
-from cuescope_sdk.statistics import Estimate, mean_interval
+from cuescope_sdk.statistics import Estimate
 from cuescope_slices.analysis import SHARE, Pair, compare, is_finding, smallest_findable
 from cuescope_slices.trials import Ranked, rank
 
@@ -114,14 +112,9 @@ def statement(pair: Pair, label: str, options: Any) -> str | None:
 
 
 def note(audit: Audit, name: str, options: Any, ranked: Ranked) -> None:
-    """Accuracy, what is ranked, in which part it was looked for, and which labels were left out."""
+    """What is ranked, in which part it was looked for, and which labels were left out."""
     points = ranked.points
-    groups = ranked.groups
     first = ranked.first
-    right = points.correct[first].astype(float)
-    low, high = mean_interval(right, groups, confidence=options.confidence)
-    interval = f"({low:.1%} to {high:.1%})"
-    audit.note("accuracy", f"{right.mean():.1%} of {len(right)} sequences {interval}")
     if points.correct.all():
         audit.note(
             "errors",
@@ -149,8 +142,6 @@ def note(audit: Audit, name: str, options: Any, ranked: Ranked) -> None:
         return
     if name in NEEDS:
         _note_labels_left_out(audit, name, ranked)
-    if name == "distilling-failures":
-        _note_folds(audit, options, ranked)
 
 
 def _note_labels_left_out(audit: Audit, name: str, ranked: Ranked) -> None:
@@ -160,25 +151,6 @@ def _note_labels_left_out(audit: Audit, name: str, ranked: Ranked) -> None:
         names = ", ".join(f"'{label}'" for label in missing)
         expected = f"expected {NEEDS[name]} in the part where slices are looked for"
         audit.note("labels left out", f"{names}: {expected}")
-
-
-def _note_folds(audit: Audit, options: Any, ranked: Ranked) -> None:
-    points = ranked.points
-    few = []
-    for part in ranked.slices:
-        [label] = part.value
-        mine = points.fitted & (points.label == label)
-        right = np.unique(points.group[mine & points.correct])
-        wrong = np.unique(points.group[mine & ~points.correct])
-        fewest = min(len(right), len(wrong))
-        if fewest < options.folds:
-            few.append(f"'{audit.labels[label]}' ({fewest})")
-    if few:
-        audit.note(
-            "folds",
-            f"fewer than {options.folds} groups of right or wrong answers for {', '.join(few)}: "
-            "the penalty is 1, not cross-validated",
-        )
 
 
 def words_for_missed(limit: float | None) -> str:

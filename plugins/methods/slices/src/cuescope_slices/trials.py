@@ -112,14 +112,7 @@ def find(
     if name == "random":
         chance = audit.rng("random").random(len(points))
         return [one_order("frames in random order", chance, points.classes)]
-    return slices_of(audit, name, options, points)
-
-
-def slices_of(audit: Audit, name: str, options: Any, points: Points) -> list[Slice]:
-    """The slices of these points, whatever their answers are."""
-    # by name: the null makes its slices with the same draws as the audit
-    seed = audit.derive_seed(name)
-    return SLICERS[name](points, options, seed, audit.rng(name))
+    return SLICERS[name](points, options, audit.derive_seed(name), audit.rng(name))
 
 
 def features(ranked: Ranked) -> Iterator[Feature]:

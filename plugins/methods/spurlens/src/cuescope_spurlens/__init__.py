@@ -188,8 +188,7 @@ class SpurLens(Plugin):
         """The tools of the option `second_ROLE`, by SPEC."""
         tools = {}
         for spec in self.options.second_specs(role):
-            options = getattr(self.options, f"second_{role}_options")
-            tool = self.context.build("tool", spec, options)
+            tool = self.context.build("tool", spec)
             if not isinstance(tool, protocol):
                 raise UserError(
                     f"spurlens: tool {spec} is no {role}", expected=f"a {role}"

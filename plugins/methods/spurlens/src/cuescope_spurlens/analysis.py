@@ -1,7 +1,7 @@
 """From answers to results: the gap of each cue, its test, and the findings."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -67,12 +67,11 @@ class CaseResult:
     """A case with its answers.
 
     `unit_rates` are shares of yes by asked unit, `sure` the mean probabilities of it, of which
-    `ranked` is made; `interval` has low and high of each cue's gap. `tests` has the test of the
-    gaps by what it sets aside: nothing (""), the object's "size", doubtful "labels", or both; the
-    last decides. `q_value`, of the strongest cue, is corrected over all cases, and `plain_q` is the
-    same where nothing is set aside. `baseline` is the mean largest gap of random rankings. `sizes`
-    are those of the objects, None where nothing tells them. `apart` is the finding in the units in
-    which no cue was looked for.
+    `ranked` is made; `interval` has low and high of each cue's gap. `test` sets aside the object's
+    size and doubtful labels, `plain` nothing. `q_value`, of the strongest cue, is corrected over
+    all cases, and `plain_q` is the same where nothing is set aside. `baseline` is the mean largest
+    gap of random rankings. `sizes` are those of the objects, None where nothing tells them. `apart`
+    is the finding in the units in which no cue was looked for.
     """
 
     case: Case
@@ -80,7 +79,8 @@ class CaseResult:
     sure: PerUnit
     ranked: RankedSides
     interval: Float[np.ndarray, "cue 2"]
-    tests: Mapping[str, GapTest]
+    test: GapTest
+    plain: GapTest
     baseline: float
     sizes: ObjectSizes | None
     q_value: float = 1.0
@@ -109,18 +109,6 @@ class CaseResult:
         return self.case.task == "recognition" and self.sizes is None
 
     @property
-    def size_source(self) -> str | None:
-        """What tells the size by which answers are compared; None where they are not."""
-        known = self.sizes is not None and self.ranked.stratum is not None
-        return self.sizes.source if self.sizes and known else None
-
-    @property
-    def test(self) -> GapTest:
-        """The one that decides."""
-        # `RankedSides.set_aside` names what sets aside the most last
-        return list(self.tests.values())[-1]
-
-    @property
     def p_value(self) -> PerCue:
         """Of each cue, corrected for the choice among the cues."""
         return self.test.p_value
@@ -144,19 +132,7 @@ class CaseResult:
     @property
     def largest(self) -> int:
         """The strongest cue where nothing is set aside."""
-        return int(np.lexsort((-self.gap, -self.tests[""].strength))[0])
-
-    @property
-    def causes(self) -> list[str]:
-        """Of "size" and "labels", those that explain the largest gap once they are set aside."""
-        cue = self.largest
-        alone = [cause for cause in ("size", "labels") if cause in self.tests]
-        # What leaves the p-value about as it was explains nothing.
-        least = max(0.05, 2 * self.tests[""].p_value[cue])
-        # where neither does it alone, both together do
-        return [
-            cause for cause in alone if self.tests[cause].p_value[cue] > least
-        ] or alone
+        return int(np.lexsort((-self.gap, -self.plain.strength))[0])
 
     def figures(self, cue: int) -> GapFigures:
         """Those of the report: of a finding apart, where it is measured so."""
@@ -260,7 +236,7 @@ def score_study(audit: Audit) -> Results:
     # all cases before any finding: q-values are corrected over them
     scored = [score_case(audit, study, case, answers, draws) for case in study.cases]
     q_values = _q_values([result.test for result in scored])
-    plain_q = _q_values([result.tests[""] for result in scored])
+    plain_q = _q_values([result.plain for result in scored])
     results = Results(study, (), answers, draws, options.level)
     cases = []
     for index, unjudged in enumerate(scored):
@@ -306,18 +282,19 @@ def score_case(
     sizes = case.object_sizes(case.asked_rows) if case.shows_object else None
     strata = unit_strata(sizes, units)
     ranked = RankedSides(top, bottom, strata, case.kept_units(case.asked_rows))
-    tests = {}
-    for cause, less in ranked.set_aside().items():
-        # Of the same deals whatever is set aside.
-        rng = audit.rng("deal", case.task, case.label)
-        tests[cause] = less.test(sure, draws, rng)
+    # of the same deals, whatever is set aside
+    tests = [
+        sides.test(sure, draws, audit.rng("deal", case.task, case.label))
+        for sides in (ranked, ranked.plain)
+    ]
     return CaseResult(
         case=case,
         unit_rates=rates,
         sure=sure,
         ranked=ranked,
         interval=np.array(interval),
-        tests=tests,
+        test=tests[0],
+        plain=tests[1],
         baseline=float(maxima.mean()),
         sizes=sizes,
     )

@@ -1,14 +1,12 @@
 """The options of SpurLens; docs/spurlens.md argues the defaults."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, PositiveInt, field_validator, model_validator
+from pydantic import Field, PositiveInt, field_validator
 
-from cuescope_sdk import Names, Options, UserError, Words
+from cuescope_sdk import Names, Options, Words
 
-Spec = Annotated[str, Names.plugin()]
-PluginOptions = Annotated[dict[str, Any], Names.plugin()]
 Removal = Literal["drop", "mask"]
 Mitigation = Literal["ensemble", "dual", "guiding", "spurious-list", "spurious-top"]
 # In the three forms of appendix A.1: do you see, is there, determine whether.
@@ -87,16 +85,10 @@ class SpurLensOptions(Options):
         description="SPEC of another detector, or several: SPEC,SPEC; the findings are ranked "
         "again by each",
     )
-    second_detector_options: PluginOptions = Field(
-        {}, description="its options, or those of all"
-    )
     second_proposer: Annotated[str | None, Names.plugin()] = Field(
         None,
         description="SPEC of another proposer, or several: SPEC,SPEC; their cues are compared with "
         "these (by the tool sentence-encoder if there is one)",
-    )
-    second_proposer_options: PluginOptions = Field(
-        {}, description="its options, or those of all"
     )
     # `cuescope label` writes it; appendix F compares people and detector
     labels: Path | None = Field(
@@ -117,10 +109,6 @@ class SpurLensOptions(Options):
         description="ask for a description of the images of each class's strongest cue, too: does "
         "it name the class? For models that write",
     )
-    adequate_cues: PositiveInt = Field(
-        3,
-        description="cues of a class that should be in K images, and absent from K others",
-    )
 
     @property
     def tasks(self) -> tuple[Literal["recognition", "hallucination"], ...]:
@@ -136,18 +124,6 @@ class SpurLensOptions(Options):
         """The SPECs of the tools that are compared with the first."""
         given: str = getattr(self, f"second_{role}") or ""
         return [spec for spec in map(str.strip, given.split(",")) if spec]
-
-    @model_validator(mode="after")
-    def _options_belong_to_a_tool(self) -> Self:
-        for role in ("detector", "proposer"):
-            options = getattr(self, f"second_{role}_options")
-            # without a tool they would be ignored, and nobody would know
-            if options and getattr(self, f"second_{role}") is None:
-                raise UserError(
-                    f"spurlens: second_{role}_options={options}",
-                    expected=f"second_{role}=SPEC with it",
-                )
-        return self
 
     @field_validator("questions")
     @classmethod

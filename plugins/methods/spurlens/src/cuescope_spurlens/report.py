@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-import numpy as np
-
 from cuescope_sdk import Audit, Finding, Impact, Row, Score
 from cuescope_sdk.report import count_of, percent, shares_row
 from cuescope_sdk.statistics import Estimate, Groups, mean_interval
@@ -29,9 +27,7 @@ IMAGES = {
     "drop": "images whose {1} is dropped",
     "mask": "images whose {1} is blackened",
 }
-MOSTLY = 0.5  # of the images: from here on a wrong answer is the common one
 LISTED = 8  # names in a note
-SMALL = 0.02  # a gap that is not worth a sentence
 
 
 def score_rows(results: Results) -> Iterator[Score]:
@@ -48,11 +44,7 @@ def score_rows(results: Results) -> Iterator[Score]:
         yield _score_of(*rows[0])(metric="spurious_gap", value=None, statement=why)
         return
     for result, cue in rows:
-        prior = None
-        # no gap can be seen where the answer is the same to all images
-        if cue == result.strongest and not result.finding:
-            prior = prior_statement(result, results)
-        yield from _cue_rows(result, cue, prior)
+        yield from _cue_rows(result, cue)
 
 
 def findings(results: Results) -> Iterator[Finding]:
@@ -108,9 +100,7 @@ def why_untested(results: Results) -> str | None:
             "-O questions='Is there {object}? Answer yes or no.'"
         )
     if not results.findings and not any(map(results.can_find, results.cases)):
-        priors = (prior_statement(result, results) for result in results.cases)
-        few = "Nothing could be tested: there are too few images."
-        return " ".join([few, *filter(None, priors)])
+        return "Nothing could be tested: there are too few images."
     return None
 
 
@@ -132,41 +122,7 @@ def _score_of(result: CaseResult, cue: int) -> Callable[..., Score]:
     return partial(Score, feature=feature, label=case.label)
 
 
-def prior_statement(result: CaseResult, results: Results) -> str | None:
-    """What the model says to most images of a case whatever they show; None where it does not.
-
-    It is a wrong answer: yes where the object is not, or no where it is. The interval of its share
-    is corrected over all cases (Bonferroni).
-    """
-    case = result.case
-    is_there = case.task == "recognition"
-    shares = 1 - result.unit_rates if is_there else result.unit_rates
-    level = results.level / len(results.cases)
-    low, high = mean_interval(shares, Groups.single(len(shares)), confidence=1 - level)
-    if low is None or high is None or low <= MOSTLY:
-        return None
-    answer = "no" if is_there else "yes"
-    images = IMAGES[case.task].format(with_article(case.label), case.label)
-    words = (
-        f"Asked for {with_article(case.label)}, the model says {answer} to "
-        f"{percent(float(shares.mean()), low, high)} of {len(shares)} {images}"
-    )
-    others = [
-        other
-        for other in results.cases
-        if other.case.label == case.label and other.case.shows_object != is_there
-    ]
-    if others:
-        rates = 1 - others[0].unit_rates if is_there else others[0].unit_rates
-        beside = "without one" if is_there else "with one"
-        words += f", and to {percent(float(rates.mean()))} of those {beside}"
-    return (
-        f"{words}. Where it says {answer} to most images, hardly a cue can make a gap. "
-        "`cuescope audit answers` tells which answers a model prefers."
-    )
-
-
-def _cue_rows(result: CaseResult, cue: int, prior: str | None) -> Iterator[Score]:
+def _cue_rows(result: CaseResult, cue: int) -> Iterator[Score]:
     """The gap of a cue, and the two shares of yes that it is between."""
     score = _score_of(result, cue)
     first = cue == result.strongest
@@ -184,8 +140,7 @@ def _cue_rows(result: CaseResult, cue: int, prior: str | None) -> Iterator[Score
         # random rankings may give another cue the least p of the case
         q_value=max(result.q_value, p_value) if first else None,
         finding=finding,
-        always_reported=prior is not None,
-        statement=finding_statement(result, figures) if finding else prior,
+        statement=finding_statement(result, figures) if finding else None,
     )
     kind = "perception" if result.case.task == "recognition" else "hallucination"
     sides = {"with": figures.with_rates, "without": figures.without_rates}
@@ -226,10 +181,6 @@ def finding_statement(result: CaseResult, figures: GapFigures) -> str:
             " These are images in which no cue was looked for; where it was found, the gap is "
             f"{result.strongest_gap:.0%}."
         )
-    by_size = float(result.test.by_strata[result.strongest])
-    if abs(by_size) >= SMALL:
-        points = f"{100 * by_size:.0f} of the {100 * result.strongest_gap:.0f} points"
-        words += f" {points} correlate with the object's size."
     return words
 
 
@@ -273,17 +224,6 @@ def note_results(audit: Audit, results: Results) -> None:
     audit.note("answers", count_answers(results))
     if results.study.blank is not None:
         audit.note("black image", describe_blank(results))
-    audit.note(
-        "chance",
-        f"the largest gap with answers shuffled among the images, "
-        f"{count_of(results.draws, 'times')}; p-values are corrected over {len(results.cases)} "
-        "classes and tasks (Holm)",
-    )
-    if results.cases:
-        audit.note("independent", describe_units(results))
-        audit.note("measured apart", describe_apart(results))
-        audit.note("object's size", describe_sizes(results))
-        audit.note("labels", describe_labels(results))
     for result in results.refused_cases:
         audit.note(f"no finding: {result.case.name}", explain_refusal(result))
     for result in results.explained_cases:
@@ -318,81 +258,6 @@ def describe_k(results: Results, wanted: int) -> str:
     return f"{words}; fewer for {shorten_list(fewer)}" if fewer else words
 
 
-def describe_units(results: Results) -> str:
-    """What counts once."""
-    rows = 0
-    units = 0
-    declared = False
-    for case in results.study.cases:
-        rows += len(case.samples)
-        units += case.units.count
-        declared = declared or case.units.declared
-    # `declared` would be true of look-alikes, too: they share a made-up group
-    if results.study.look_alikes:
-        return (
-            "no image names a group (source video, scene, patient); "
-            f"{len(results.study.look_alikes):,} look like another one and count once with it: "
-            f"{count_of(rows, 'images')} of the classes and tasks count as {units:,}"
-        )
-    if declared:
-        return f"groups: {count_of(rows, 'images')} of the classes and tasks count as {units:,}"
-    return (
-        "no image names a group (source video, scene, patient) and none looks like another "
-        "one, so each counts by itself; images of one source that look different would make "
-        "too many findings"
-    )
-
-
-def describe_apart(results: Results) -> str:
-    """Whether findings are measured where no cue was looked for."""
-    apart = [case.can_measure_apart for case in results.study.cases]
-    if not any(apart):
-        return (
-            "no: cues are looked for in all images, or there are too few. The strongest of many is "
-            "found and measured in the same ones, so its gap is likely too large"
-        )
-    return (
-        f"in {sum(apart)} of {len(apart)} classes and tasks, cues are looked for in a part of the "
-        "images, and what is found is measured in the others"
-    )
-
-
-def describe_sizes(results: Results) -> str:
-    """Where answers were compared among objects of one size."""
-    cases = [result for result in results.cases if result.case.shows_object]
-    if not cases:
-        return "no object is in these images"
-    limit = "where it is unknown, a cue that correlates with the size looks like a cue of its own"
-    sources = [result.size_source for result in cases if result.size_source]
-    if not sources:
-        unknown = any(result.size_unknown for result in cases)
-        return (
-            f"unknown; {limit}"
-            if unknown
-            else "the same in all images, or too few to compare"
-        )
-    names = " and ".join(sorted(set(sources)))
-    words = f"set aside in {len(sources)} of {len(cases)} classes and tasks, by {names}"
-    return words if len(sources) == len(cases) else f"{words}; {limit}"
-
-
-def describe_labels(results: Results) -> str:
-    """How many labels the detector contradicts."""
-    cases = results.study.cases
-    images = np.concatenate([case.doubts.rows for case in cases])
-    words = (
-        f"the detector contradicts {images.sum():,} of {len(images):,} (is the class there?); they "
-        "count in no test"
-    )
-    silent = [case.name for case in cases if case.doubts.chance is None]
-    if not silent:
-        return words
-    return (
-        f"{words}. It does not show how many labels are wrong in {shorten_list(silent)}: it does "
-        "not tell the class from others, or repeats the data's own annotations"
-    )
-
-
 def explain_refusal(result: CaseResult) -> str:
     """Why a gap that passes the test is no finding."""
     gap = f"the gap of {100 * result.strongest_gap:.0f} points with {result.cue}"
@@ -406,22 +271,11 @@ def explain_refusal(result: CaseResult) -> str:
 def explain(result: CaseResult) -> str:
     """What makes a gap that would be a finding, were nothing set aside."""
     cue = result.largest
-    meanings = {
-        "size": "the object's size",
-        "labels": f"labels that the detector contradicts ({_doubted_keys(result)})",
-    }
-    causes = " and ".join(map(meanings.__getitem__, result.causes))
     return (
         f"the gap of {100 * result.gap[cue]:.0f} points with {result.case.cues[cue]} may correlate "
-        f"with {causes}: set aside, p = {result.p_value[cue]:.2f}"
+        "with the object's size, or with labels that the detector contradicts: among objects of "
+        f"one size and without these images p = {result.p_value[cue]:.2f}"
     )
-
-
-def _doubted_keys(result: CaseResult) -> str:
-    rows = result.case.asked_rows
-    # only images that are asked about can make a gap
-    doubted = result.case.samples_at(rows[result.case.doubts.rows[rows]].tolist())
-    return shorten_list([sample.key for sample in doubted])
 
 
 def count_answers(results: Results) -> str:

@@ -23,7 +23,7 @@ from cuescope_spurlens.spuriosity.units import unit_means
 
 # of the variation of sizes, as much as what is true: boxes of detectors, and coarse annotations
 NOISE = 1.0
-THRESHOLDS = tuple(step / 20 for step in range(19))  # 0 to 0.9 in steps of 0.05
+THRESHOLDS = tuple(step / 20 for step in range(19))  # 0 to 0.9 (appendix P varies them)
 
 
 def spurious_gaps(rates: PerUnit, top: IntCueByK, bottom: IntCueByK) -> PerCue:
@@ -111,18 +111,10 @@ class RankedSides:
         )
         return test if self.stratum is None else against_noisy_sizes(test)
 
-    def set_aside(self) -> dict[str, "RankedSides"]:
-        """By what is set aside: nothing, each alone, and all that there is, which comes last."""
-        without = replace(self, stratum=None, kept=None)
-        by_cause = {"": without}
-        # each alone as well, so that the report can say which explains a gap
-        if self.stratum is not None:
-            by_cause["size"] = replace(self, kept=None)
-        if self.kept is not None:
-            by_cause["labels"] = replace(self, stratum=None)
-        if len(by_cause) == 3:
-            by_cause["size and labels"] = self
-        return by_cause
+    @property
+    def plain(self) -> "RankedSides":
+        """The same with nothing set aside."""
+        return replace(self, stratum=None, kept=None)
 
 
 def against_noisy_sizes(test: GapTest) -> GapTest:

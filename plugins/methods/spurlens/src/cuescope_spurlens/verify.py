@@ -7,23 +7,24 @@ import numpy as np
 
 from cuescope_sdk import Audit, Detector, Evidence, Proposer, Sample
 from cuescope_sdk.data import Comparison, other_explanations, picture_quality
-from cuescope_sdk.report import count_of
 from cuescope_spurlens.analysis import CaseResult, Results, score_study
 from cuescope_spurlens.answers import yes_rates
 from cuescope_spurlens.checks.descriptions import attach_descriptions
 from cuescope_spurlens.checks.evidence import cue_evidence, judge
 from cuescope_spurlens.checks.human_labels import HumanLabels, check_human_labels
-from cuescope_spurlens.checks.probe import check_encoder
-from cuescope_spurlens.checks.second import check_second_detector, check_second_proposer
+from cuescope_spurlens.checks.probe import attach_encoder
+from cuescope_spurlens.checks.second import (
+    attach_second_proposer,
+    check_second_detector,
+)
 from cuescope_spurlens.figures import attach_curves
 from cuescope_spurlens.mitigations import attach_mitigations
-from cuescope_spurlens.report import explain
 from cuescope_spurlens.scores import largest_k
 from cuescope_spurlens.spuriosity.detections import CueDetections
 from cuescope_spurlens.spuriosity.labels import WRONG_LABELS
 from cuescope_spurlens.trials import Study
 
-UNPARSED = 0.05  # share of answers that are neither yes nor no
+DIVERSE = 3  # cues of a class (appendix P)
 OTHER_REASONS = "the gap is no matter of size or labels"
 LABELS = "labels: the gap outlives all that may be wrong"
 Box = tuple[float, float, float, float]
@@ -52,7 +53,6 @@ def check_results(
     yield from check_planted(audit, results)
     yield from check_other_images(audit, results)
     attach_curves(audit, results)
-    yield from check_other_reasons(results)
     yield from check_sizes(results)
     yield from other_explanations(audit, list(image_comparisons(results)))
     # a detector that repeats the annotations contradicts no label: then this one speaks
@@ -63,79 +63,44 @@ def check_results(
         yield from check_second_detector(audit, results, detector, name)
     for spec, proposer in proposers.items():
         name = f" ({spec})" * (len(proposers) > 1)
-        yield from check_second_proposer(audit, results.study, proposer, name)
+        attach_second_proposer(audit, results.study, proposer, name)
     if labels:
         yield from check_human_labels(results, labels)
-    yield from check_data(audit.options.adequate_cues, results.study)
-    yield from check_encoder(audit, results)
-    yield check_answers(results)
+    yield from check_data(results.study)
+    attach_encoder(audit, results)
     if audit.options.describe:
         attach_descriptions(audit, results)
     if audit.options.mitigation:
         attach_mitigations(audit, results)
 
 
-def check_answers(results: Results) -> Evidence:
-    """Words that are neither yes nor no count as no; too many of them tell of the prompt."""
-    share = results.unparsed / len(results.answers)
-    return Evidence(
-        check="answers are yes or no",
-        verdict=judge(share <= UNPARSED),
-        detail=f"{share:.1%} of {len(results.answers):,} answers are neither yes nor no; they "
-        "count as no",
-        value=share,
-        threshold=UNPARSED,
-        n=len(results.answers),
-    )
-
-
 def check_planted(audit: Audit, results: Results) -> Iterator[Evidence]:
-    """One check a class with a planted cue and task, one for all classes without."""
+    """Are the planted cues found, and nothing where none is planted?"""
     planted = {label: cue.name for cue in audit.planted_cues for label in cue.labels}
     # Data without an answer sheet has no cues at all, which is no proof that none is found.
     if planted.keys().isdisjoint(audit.labels):
         return
-    others = 0
+    found = []
+    missed = []
     false = []
     for result in results.cases:
-        if result.case.label in planted:
-            yield _compare_planted(result, planted[result.case.label])
-            continue
-        others += 1
-        if result.finding:
-            false.append(f"{result.case.label} ({result.cue})")
-    if others:
-        names = f": {', '.join(false)}" if false else ""
-        yield Evidence(
-            check="planted cues: nothing is found where none is planted",
-            verdict="refuted" if false else "supported",
-            detail=f"{len(false)} of {others} classes and tasks without a planted cue have a "
-            f"finding{names}",
-            value=float(len(false)),
-            threshold=0.0,
-            n=others,
-        )
-
-
-def _compare_planted(result: CaseResult, cue: str) -> Evidence:
-    case = result.case
-    feature = None
-    rank = f"'{cue}' is not among the {len(case.cues)} cues that were tried"
-    if cue in case.cues:
-        feature = case.feature_key(cue)
-        strength = result.test.strength
-        # Only stronger gaps count: equal ones share a rank.
-        stronger = int((strength > strength[case.cues.index(cue)]).sum())
-        rank = f"'{cue}' has rank {stronger + 1} of {len(case.cues)} cues"
-    return Evidence(
-        check=f"planted cue of '{case.label}': {case.task}",
-        label=case.label,
-        feature=feature,
-        verdict="supported" if result.cue == cue and result.finding else "refuted",
-        detail=f"{rank}; the strongest is '{result.cue}' (gap {result.strongest_gap:.2f}, "
-        f"q = {result.q_value:.3f})",
-        value=result.q_value,
-        n=case.k,
+        cue = planted.get(result.case.label)
+        if result.finding and result.cue == cue:
+            found.append(result)
+        elif result.finding:
+            false.append(f"{result.case.name}: {result.cue}")
+        elif cue is not None:
+            missed.append(f"{result.case.name}: {cue}")
+    words = [f"{len(found)} of {len(found) + len(missed)} planted cues were found"]
+    words += [f"missed: {', '.join(missed)}"] * bool(missed)
+    words += [f"not planted: {', '.join(false)}"] * bool(false)
+    yield Evidence(
+        check="planted cues",
+        verdict=judge(not missed and not false, bool(false)),
+        detail="; ".join(words),
+        value=float(len(false)),
+        threshold=0.0,
+        n=len(results.cases),
     )
 
 
@@ -161,22 +126,6 @@ def check_other_images(audit: Audit, results: Results) -> Iterator[Evidence]:
             value=apart.gap,
             threshold=0.0,
             n=apart.k,
-        )
-
-
-def check_other_reasons(results: Results) -> Iterator[Evidence]:
-    """Gaps that would be findings, but go with the object's size or with doubtful labels."""
-    for result in results.explained_cases:
-        case = result.case
-        yield Evidence(
-            check=OTHER_REASONS,
-            feature=case.feature_key(case.cues[result.largest]),
-            label=case.label,
-            verdict="refuted",
-            detail=f"{case.name}: {explain(result)}",
-            value=float(result.p_value[result.largest]),
-            threshold=results.level,
-            n=case.k,
         )
 
 
@@ -326,14 +275,14 @@ def labels_needed(audit: Audit, results: Results, result: CaseResult) -> int:
     return high
 
 
-def check_data(cues: int, study: Study) -> Iterator[Evidence]:
+def check_data(study: Study) -> Iterator[Evidence]:
     """Do K images show the cues, and K lack them (appendix P)? Of each task the worst class."""
     # changed images keep the detections of recognition
     for task in ("recognition", "hallucination"):
         cases = [case for case in study.cases if case.task == task]
         if not cases:
             continue
-        largest = [largest_k(case.detections.scores, cues) for case in cases]
+        largest = [largest_k(case.detections.scores, DIVERSE) for case in cases]
         # K differs between classes: the worst class is the one that lacks most images.
         spare = np.array([k for k, _ in largest]) - [case.k for case in cases]
         worst = int(spare.argmin())
@@ -343,7 +292,7 @@ def check_data(cues: int, study: Study) -> Iterator[Evidence]:
         yield Evidence(
             check=f"data: {task} has images with and without the cues",
             verdict=judge(enough == len(cases)),
-            detail=f"{enough} of {len(cases)} classes have {count_of(cues, 'cues')} that are in "
+            detail=f"{enough} of {len(cases)} classes have {DIVERSE} cues that are in "
             "K images, and "
             f"absent from K others; '{case.label}' has the fewest such images, {k} of each kind "
             f"(a cue is there above a K-score of {threshold:g}), where K is {case.k}",

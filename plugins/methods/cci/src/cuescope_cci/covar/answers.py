@@ -39,10 +39,6 @@ class Answers:
         """Background errors (the paper's BG-Er)."""
         return np.asarray(~self.right & (self.leans[rule] == BACKGROUND))
 
-    def errors(self, rule: Rule) -> tuple[Mask, Mask]:
-        """Background errors, and the wrong answers that they are among."""
-        return self.on_background(rule), self.with_cause(rule)
-
     def fine(self, rule: Rule) -> Mask:
         """Wrong answers on an object that name its look-alike (the paper's Fine-Er)."""
         return np.asarray(~self.right & (self.leans[rule] == OBJECT) & self.alike)

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import Field, PositiveInt
 
 from cuescope.application import Runner
 from cuescope_cci.options import Dtype, PluginOptions, Spec, Tools
@@ -37,9 +37,6 @@ class CovarBenchOptions(Options):
         description="text-generator=SPEC judges look-alikes; segmenter=SPEC finds the objects",
     )
     cci_options: PluginOptions = Field({}, description="options of `cci`")
-    pictures: NonNegativeInt = Field(
-        1, description="photos whose variants are shown (--html)"
-    )
     dtype: Dtype = Field("float32", description="of the models")
 
 
@@ -55,7 +52,7 @@ class CovarBench(Plugin):
         self._runner = Runner(context, Path("runs"))
 
     def run(self) -> Iterator[Table | Picture]:
-        """The images, Tables 3 and 4, drops, contexts, effects, and the pictures."""
+        """The images, Tables 3 and 4, drops, contexts, effects, and a picture."""
         # imported here: `cuescope dev bench --help` must not pay for numpy
         from cuescope_cci.covar.run import run
 
@@ -66,7 +63,6 @@ class CovarBench(Plugin):
             partial(self.context.rng, "covar"),
             photos=options.photos,
             errors=options.errors,
-            pictures=options.pictures,
         )
 
     def _session(self, model: str, model_options: Mapping[str, Any]) -> Any:

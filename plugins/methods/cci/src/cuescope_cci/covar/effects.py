@@ -7,14 +7,13 @@ import numpy as np
 
 from cuescope_cci.covar.answers import Answers
 from cuescope_cci.covar.images import SUBSETS, Images
-from cuescope_cci.covar.measures import average_change, correct, ratio_difference
+from cuescope_cci.covar.measures import average_change, correct
 from cuescope_cci.covar.models import ModelEntry, pairs
 from cuescope_cci.scores import Figure
 
 # beside the average, subsets that the paper discusses
 SHOWN = ("background", "viewpoint", "scale")
 AVERAGE = "Avg"
-ERRORS = "BG-Er"
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ def contrasts(
     images: Images,
     rng: np.random.Generator,
 ) -> Iterator[Contrast]:
-    """Accuracy and BG-Er of each such pair, source by source."""
+    """The accuracy of each such pair, source by source."""
     found = list(pairs(entries))
     columns = {AVERAGE: images.subsets}
     for name in SHOWN:
@@ -53,11 +52,6 @@ def contrasts(
         correct(accuracy).values(),
         strict=True,
     ):
-        # by our rule: IoU passes over backgrounds whose patches stand in for each other
-        before = answers[one].errors("hidden")
-        after = answers[other].errors("hidden")
-        # each model has wrong answers of its own, so no image can be paired
-        figures[ERRORS] = ratio_difference(before, after, images.source, rng)
         first = entries[one]
         second = entries[other]
         yield Contrast(

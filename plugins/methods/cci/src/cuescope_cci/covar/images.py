@@ -5,7 +5,6 @@ A data set says of each image its `factors` (background, subset), the photo that
 flagged it (`dropped`).
 """
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +42,7 @@ class Images:
     `photo` is what an image was made of, and `source` what was drawn independently: a photo, or
     several of one place. `plain` is the image of the same photo before the same background in the
     subset "background", and `original` the photo; -1 where there is none. `flagged` counts what the
-    filter dropped, by subset and reason.
+    filter dropped, by subset.
     """
 
     samples: tuple[Sample, ...]
@@ -56,7 +55,7 @@ class Images:
     original: Codes
     labels: tuple[str, ...]
     backgrounds: tuple[str, ...]
-    flagged: Mapping[tuple[str, str], int]
+    flagged: Mapping[str, int]
 
     def of(self, *subsets: str) -> Mask:
         """Which images are of some subsets."""
@@ -72,16 +71,6 @@ def factor(sample: Sample, name: str) -> str | None:
     """A factor's value as text, None where the sample has none."""
     value = sample.annotations.get("factors", {}).get(name)
     return None if value is None else str(value)
-
-
-def kind_of_reason(reason: str) -> str:
-    """Why a filter flagged an image, its figures left open: reasons are counted.
-
-    >>> kind_of_reason("4.5% of its pixels differ")
-    'N% of its pixels differ'
-    """
-    # else nearly every reason would be the only one of its kind
-    return re.sub(r"\d+(\.\d+)?", "N", reason)
 
 
 def photo_of(sample: Sample) -> tuple[str, ...]:
@@ -102,14 +91,13 @@ def read_images(samples: Sequence[Sample], labels: Sequence[str]) -> Images:
     places = []
     photo = []
     photos: dict[tuple[str, ...], int] = {}
-    flagged: Counter[tuple[str, str]] = Counter()
+    flagged: Counter[str] = Counter()
     for sample in samples:
         _check(sample, labels)
         name = str(factor(sample, "subset"))
-        reason = sample.annotations.get("dropped")
         # counted, not only dropped: a filter that drops one subset more would bend its figures
-        if reason:
-            flagged[name, kind_of_reason(str(reason))] += 1
+        if sample.annotations.get("dropped"):
+            flagged[name] += 1
             continue
         kept.append(sample)
         subsets.append(KNOWN.index(name))

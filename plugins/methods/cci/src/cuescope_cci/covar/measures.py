@@ -4,13 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from cuescope_cci import scores
 from cuescope_cci.covar.images import NONE, ORIGINAL, PLAIN, Codes, Images, Mask
 from cuescope_cci.scores import MISSING, Figure
 from cuescope_sdk.statistics import (
-    Bootstrap,
     Groups,
     change_interval,
     change_p_value,
@@ -226,33 +225,3 @@ def correct_classes(classes: Sequence[ClassDrops]) -> list[ClassDrops]:
     """The same with q-values, over all classes and subsets."""
     corrected = correct({of_class.name: of_class.drops for of_class in classes})
     return [replace(of_class, drops=corrected[of_class.name]) for of_class in classes]
-
-
-# ------------------------------------------------------------------------------ between models
-
-
-def ratio_difference(
-    first: tuple[Mask, Mask],
-    second: tuple[Mask, Mask],
-    source: Groups,
-    rng: np.random.Generator,
-) -> Figure:
-    """The second share less the first, each (holds, among) of its own images; sources are drawn."""
-    # sums by source once: the bootstrap adds them up instead of going through images
-    counts = source.sums(np.stack([*first, *second], axis=1).astype(float))
-
-    def difference(drawn: Int[np.ndarray, " source"]) -> float | None:
-        holds, among, other_holds, other_among = counts[drawn].sum(axis=0)
-        # a draw without wrong answers of one model has no share
-        if among == 0 or other_among == 0:
-            return None
-        return float(other_holds / other_among - holds / among)
-
-    everyone = Groups.single(source.count)
-    # each source once: the figure of the data as it is
-    value = difference(everyone.codes)
-    ends = Bootstrap.bca_interval(difference, everyone, rng)
-    if value is None or ends is None:
-        return MISSING
-    images = int((first[1] | second[1]).sum())
-    return Figure(value, *ends, images, everyone.few)

@@ -1,4 +1,4 @@
-"""One model after the other is asked; then come the tables and the pictures of all."""
+"""One model after the other is asked; then come the tables and a picture."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from cuescope_cci.covar.measures import (
     subset_drops,
 )
 from cuescope_cci.covar.models import load_models
-from cuescope_cci.covar.pictures import class_chart, grids, subset_charts
+from cuescope_cci.covar.pictures import grid
 from cuescope_cci.covar.tables import (
     accuracy_table,
     class_tables,
@@ -37,7 +37,6 @@ def run(
     *,
     photos: int | None,
     errors: int | None,
-    pictures: int,
 ) -> Iterator[Table | Picture]:
     """All that the bench shows; `open_session` takes the SPEC and the options of a model."""
     # before any model is opened: a typing error must show at once
@@ -66,9 +65,8 @@ def run(
     # over all models together, as they stand in one table
     drops = correct(tested)
     yield subset_table(drops)
-    yield from subset_charts(drops)
-    # of one model: the pictures show the data, and one example of its answers
-    yield from grids(answers[0], images, pictures)
+    # of one model: the picture shows the data, and one example of its answers
+    yield grid(answers[0], images)
     for model in answers:
         yield from _classes(model, images, rng("classes"))
     for model in answers:
@@ -98,7 +96,7 @@ def _classes(
     model: Answers,
     images: Images,
     rng: np.random.Generator,
-) -> Iterator[Table | Picture]:
+) -> Iterator[Table]:
     whole = class_drops(model.right, images, None, rng)
     classes = []
     for code in np.unique(images.label):
@@ -107,6 +105,3 @@ def _classes(
     # without the row of all classes: it is no class, and is corrected by itself
     classes = correct_classes(classes)
     yield from class_tables(model.name, [*correct_classes([whole]), *classes])
-    chart = class_chart(model.name, classes)
-    if chart is not None:
-        yield chart

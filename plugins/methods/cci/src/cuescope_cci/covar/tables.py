@@ -1,6 +1,5 @@
 """The benchmark's tables, ours beside the paper's."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
@@ -71,24 +70,19 @@ def _table(
 
 
 def images_table(images: Images, facts: Mapping[str, str]) -> Table:
-    """How many images and photos each subset has, and how many the filter dropped, and why."""
-    reasons: dict[str, Counter[str]] = {name: Counter() for name in KNOWN}
-    for (name, why), count in images.flagged.items():
-        reasons[name][why] = count
+    """How many images and photos each subset has, and how many the filter dropped."""
     rows: list[TableRow] = []
-    for name, flagged in reasons.items():
+    for name in KNOWN:
         member = images.of(name)
-        # a subset that was dropped whole still has a row: it says why
+        flagged = images.flagged.get(name, 0)
+        # a subset that was dropped whole still has a row
         if not member.any() and not flagged:
             continue
         row: TableRow = {
             "subset": SUBSETS.get(name, "photos"),
             "images": int(member.sum()),
             "photos": len(np.unique(images.photo[member])),
-            "flagged": flagged.total(),
-            "why": ", ".join(
-                f"{why}: {count}" for why, count in flagged.most_common(3)
-            ),
+            "flagged": flagged,
         }
         rows.append(row)
     return _table(
@@ -255,8 +249,6 @@ def effects_table(contrasts: Iterable[Contrast]) -> Table | None:
     return _table(
         "Models that differ in one thing, points (Figure 14)",
         rows,
-        "The second model less the first, on the same images: accuracy (above 0 is better) and "
-        "BG-Er, each region hidden whole (below 0 is better). "
-        f"{INTERVALS} ({FEW_WORDS}). {STAR.format(what='pairs of models and columns')}; BG-Er "
-        "has an interval alone.",
+        "The accuracy of the second model less that of the first, on the same images. "
+        f"{INTERVALS} ({FEW_WORDS}). {STAR.format(what='pairs of models and columns')}.",
     )

@@ -1,13 +1,12 @@
 """Which region each answer relies on, and whether a look-alike was named (section 3.1)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import compress
 
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_cci.backgrounds.kinds import clustered_kinds, follows_size
 from cuescope_cci.error_source.look_alikes import choose_judge
 from cuescope_cci.error_source.regions import (
     Apart,
@@ -15,6 +14,7 @@ from cuescope_cci.error_source.regions import (
     foreground_masks,
     hidden_region,
 )
+from cuescope_cci.kinds import clustered_kinds, follows_size
 from cuescope_cci.options import CCIOptions, Rule
 from cuescope_cci.scores import Mask, Region, region_of_map
 from cuescope_cci.trials import AnsweredImage, answers_about, ask_images
@@ -91,12 +91,6 @@ class AnswerSource(AnsweredImage):
 
     def _top_choice(self, logits: np.ndarray) -> str:
         return self.sample.choices[int(logits.argmax())]
-
-    @property
-    def overruled(self) -> bool:
-        """Whether the answer is that to the background alone, and not that to the objects alone."""
-        # where both parts alone give the answer, nothing says which one decided
-        return self.prediction == self.background_answer != self.object_answer
 
     @property
     def area(self) -> float:
@@ -283,13 +277,13 @@ def _missing(audit: Audit) -> str | None:
     return "no foreground masks (annotations['foreground'], or --tool segmenter=SPEC)"
 
 
-def features(sources: Sources) -> Iterator[Feature]:
-    """The background as a whole, and under each annotated factor that varies.
+def features(sources: Sources, kinds: Collection[str] = ()) -> Iterator[Feature]:
+    """The background as a whole, and these kinds of it.
 
     It occurs in images whose wrong answer relies on it, else in right ones; clearest first.
     """
     for name, group in groups(counted_sources(sources)).items():
-        if not group:
+        if not group or name not in (BACKGROUND, *kinds):
             continue
         leaning = [source for source in group if source.on_background]
         occurrences = []

@@ -9,13 +9,12 @@ from cuescope_saliency.explainers.chance import generator_for
 from cuescope_saliency.explainers.tracing import Case, repeat, similarity
 from cuescope_sdk.torch import Block, ImageTower, hook_input
 
-OPEN = 5.0  # sigmoid(5) = 0.993: nearly everything passes at the start
-LEARNING_RATE = 1.0
+OPEN = 5.0  # sigmoid(5) = 0.993: nearly all passes at the start (Wang et al., 2023)
+LEARNING_RATE = 1.0  # of Adam (Wang et al., 2023)
 
 PerToken = Float[Tensor, "token dim"]
-# of the noise, and how often it is drawn in each step, as published
-VARIANCE = 1.0
-DRAWS = 10
+VARIANCE = 1.0  # of the noise (Wang et al., 2023)
+DRAWS = 10  # of noise in each step (Wang et al., 2023)
 
 
 def m2ib(case: Case) -> Tensor:

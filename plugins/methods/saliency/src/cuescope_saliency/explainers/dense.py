@@ -17,7 +17,7 @@ from cuescope_saliency.explainers.tracing import (
 )
 from cuescope_sdk.torch import hook_input, hook_output
 
-SURGERY_BLOCKS = 6
+SURGERY_BLOCKS = 6  # as the authors' code (Li et al., 2023)
 
 
 def maskclip(case: Case) -> Tensor:

@@ -17,7 +17,7 @@ from cuescope_spurlens.checks.evidence import judge, judge_share
 from cuescope_spurlens.questions import WITH, WITHOUT, with_article
 from cuescope_spurlens.spuriosity.cases import Case
 
-AGREES = 0.8  # the paper's people agree with its detector in 0.84 to 0.96
+AGREES = 0.8  # people agree with the detector in 0.84 to 0.96 (appendix F)
 PEARSON = 0.5  # a correlation that would leave most of the gaps unexplained
 LEAST = 5  # images with a cue, and without, for a gap by people's labels
 WORDS = {"yes": True, "no": False, "1": True, "0": False, "true": True, "false": False}

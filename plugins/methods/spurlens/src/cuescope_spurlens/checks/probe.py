@@ -1,6 +1,6 @@
 """How much of the gap is in the vision encoder alone (section 6.3, appendix M)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar
@@ -9,11 +9,10 @@ import numpy as np
 from jaxtyping import Float
 from numpy.random import Generator
 
-from cuescope_sdk import Audit, Evidence, Picture, Readout, Table, Trial
+from cuescope_sdk import Audit, Picture, Readout, Table, Trial
 from cuescope_sdk.report import line_chart
-from cuescope_sdk.statistics import Correlation, student_interval
+from cuescope_sdk.statistics import Correlation
 from cuescope_spurlens.analysis import CaseResult, Results
-from cuescope_spurlens.checks.evidence import judge
 from cuescope_spurlens.spuriosity.detections import draw_samples, objects_of
 from cuescope_spurlens.spuriosity.shapes import IntPerK
 from cuescope_spurlens.tables import Rows
@@ -135,7 +134,7 @@ def probe_rates(
     return ProbeRates(with_rate, without, accuracy, trained=len(is_class))
 
 
-def check_encoder(audit: Audit, results: Results) -> Iterator[Evidence]:
+def attach_encoder(audit: Audit, results: Results) -> None:
     """The probe's gap for the strongest cue of each class, beside the model's own."""
     if "patches" not in audit.capabilities.exposes:
         return
@@ -152,10 +151,6 @@ def check_encoder(audit: Audit, results: Results) -> Iterator[Evidence]:
         }
         audit.attach(_sweep_table(swept))
         audit.attach(_sweep_picture(swept))
-    # Of findings alone: the strongest of many null cues has the hard images at its bottom, and what
-    # is hard for the model is hard for a probe.
-    findings = [(result, rates) for result, rates in probes if result.finding]
-    yield _compare_gaps(_gaps(findings))
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,28 +216,6 @@ def _gaps(probes: Probes) -> Float[np.ndarray, "class 2"]:
     gaps = [(result.strongest_gap, rates.gap) for result, rates in probes]
     # without any class the second axis must be there to unpack
     return np.array(gaps, dtype=float).reshape(-1, 2)
-
-
-def _compare_gaps(gaps: Float[np.ndarray, "class 2"]) -> Evidence:
-    check = "vision encoder alone: a linear probe has the gap too"
-    count = len(gaps)
-    of_model, of_probe = gaps.T
-    # A t-test over the classes needs a spread; three is the least that tells anything.
-    if count < 3 or np.ptp(of_probe) == 0:
-        detail = f"{count} classes have a finding in recognition; 3 are needed"
-        return Evidence(check=check, verdict="inconclusive", detail=detail, n=count)
-    mean = float(of_probe.mean())
-    low, high = student_interval(of_probe)
-    return Evidence(
-        check=check,
-        verdict=judge(low > 0, high < of_model.mean() / 2),
-        detail=f"the probe's mean gap is {mean:.2f} [{low:.2f}, {high:.2f}] over the {count} "
-        f"classes with a finding, the model's is {of_model.mean():.2f}; refuted where the probe's "
-        "is surely less than half of it",
-        value=mean,
-        threshold=0.0,
-        n=count,
-    )
 
 
 def _table(probes: Probes) -> Table:

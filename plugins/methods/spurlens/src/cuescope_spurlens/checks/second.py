@@ -8,10 +8,10 @@ import numpy as np
 
 from cuescope_sdk import Audit, Detector, Evidence, Proposer, SentenceEncoder, Table
 from cuescope_sdk.language import BagOfWords
-from cuescope_sdk.statistics import Correlation, Groups, holm, mean_interval
+from cuescope_sdk.statistics import Correlation, holm
 from cuescope_spurlens.analysis import CaseResult, Results, measure_gap
 from cuescope_spurlens.answers import ask_more
-from cuescope_spurlens.checks.evidence import cue_evidence, judge, judge_share
+from cuescope_spurlens.checks.evidence import cue_evidence, judge
 from cuescope_spurlens.curating import filter_proposals
 from cuescope_spurlens.spuriosity.cases import Case
 from cuescope_spurlens.spuriosity.detections import (
@@ -20,12 +20,10 @@ from cuescope_spurlens.spuriosity.detections import (
     detect_cues,
     rank_images,
 )
-from cuescope_spurlens.spuriosity.shapes import PerRow
 from cuescope_spurlens.spuriosity.units import unit_means
 from cuescope_spurlens.tables import Rows
 from cuescope_spurlens.trials import Study
 
-NAMED_AGAIN = 0.5  # share of another proposer's names that are close to a cue
 # Appendix E: nearly the same thing, and closely related. The figures are lost from the text of the
 # paper; these are ours.
 SAME = 0.8
@@ -132,21 +130,18 @@ def _compare_rankings(
         )
 
 
-def check_second_proposer(
+def attach_second_proposer(
     audit: Audit,
     study: Study,
     proposer: Proposer,
     name: str = "",
-) -> Iterator[Evidence]:
+) -> None:
     """Proposal similarity (appendix E): of what another proposer names, the share that is close.
 
-    Close to a cue of the first proposer, that is. The share is one of the second one's names, and
-    its mean is over the classes. The table has the other direction beside it. `name` tells it from
-    others.
+    Close to a cue of the first proposer, that is. `name` tells it from others.
     """
     encoder = audit.tools.get("sentence-encoder") or BagOfWords()
     rows: Rows = []
-    close = []  # of each class, of each name of the second: is it close?
     for label, cues in study.cues.items():
         if not cues:
             continue
@@ -156,7 +151,6 @@ def check_second_proposer(
         same = related = None
         if others:
             cosines = best_cosines(others, cues, encoder)
-            close.append((cosines >= RELATED).astype(float))
             same = _percent(cosines >= SAME)
             related = _percent(cosines >= RELATED)
         back = _percent(best_cosines(cues, others, encoder) >= RELATED)
@@ -170,38 +164,6 @@ def check_second_proposer(
         f"percent of the first one's cues with {RELATED:g} or more with a name of the second."
     )
     audit.attach(Table.of(f"Second proposer{name}", PROPOSER_COLUMNS, rows, note))
-    yield _judge_names(close, len(rows), name)
-
-
-def _judge_names(close: Sequence[PerRow], classes: int, name: str) -> Evidence:
-    """Are the second one's names close to a cue, in the mean over the classes?"""
-    check = f"second proposer: it names what the first one names{name}"
-    if not close:
-        nothing = "the second proposer names nothing that could be a cue"
-        return Evidence(check=check, verdict="inconclusive", detail=nothing, n=classes)
-    names = sum(map(len, close))
-    weighted = []
-    for of_class in close:
-        # So that the mean over all names is the mean over the classes.
-        weight = names / len(close) / len(of_class)
-        weighted += (weight * of_class).tolist()
-    share = float(np.mean(weighted))
-    largest = names / len(close) / min(map(len, close))
-    # weighted names go from 0 to `largest`, not to 1
-    low, high = mean_interval(
-        np.array(weighted),
-        Groups.single(names),
-        bounds=(0, largest),
-    )
-    return Evidence(
-        check=check,
-        verdict=judge_share(low, high, NAMED_AGAIN),
-        detail=f"{share:.0%} of the {names} names of the second proposer are close to a cue of the "
-        f"first (mean over {len(close)} classes)",
-        value=share,
-        threshold=NAMED_AGAIN,
-        n=classes,
-    )
 
 
 def _percent(mask: np.ndarray) -> float:
