@@ -454,8 +454,7 @@ DRAWS = {"permutation", "permuted", "shuffle", "choice", "integers", "multinomia
 AUROCS = ("roc_auc_score", "roc_curve")
 # Quantiles that are no ends of an interval, by file and function, and what they are instead.
 QUANTILES_OF_OTHERS = {
-    "background.py:_contrast": "usual brightness of the pixels of one image",
-    "kept.py:colour_distance": "distance of the colours of two images",
+    "quality.py:calibrate": "a filter's limits: clean composites that it drops",
     "appearance.py:_match_quantiles": "the levels of a channel of one image",
     "_conditions.py:_quality_beside": "the range of brightness of one image",
     "hide.py:answer": "the share of a frame that a remedy hides at most",

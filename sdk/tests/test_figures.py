@@ -79,7 +79,7 @@ def test_panels_have_a_row_for_each_image_and_a_column_for_what_is_known() -> No
 @pytest.mark.parametrize("filled", [False, True])
 def test_a_mask_without_an_edge_has_no_outline(filled: bool) -> None:
     drawn = opened(image_panels([row(mask=np.full((60, 60), filled))]))
-    assert np.ptp(drawn[INSIDE]) <= 2
+    assert np.ptp(drawn[INSIDE]) <= 5  # of JPEG
 
 
 def test_the_same_input_gives_the_same_bytes_and_no_dates() -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
-from scipy import stats
+from scipy import special
 
 from cuescope_cci.error_source import (
     BACKGROUND,
@@ -105,8 +105,9 @@ class Backgrounds:
         places = rng.permutation(np.flatnonzero(shows))
 
         def is_found(size: float) -> bool:
+            at_most = special.bdtr(np.arange(len(places) + 1), len(places), size)
             drawn = np.zeros(count)
-            drawn[places[: int(stats.binom.ppf(1 - POWER, len(places), size))]] = 1
+            drawn[places[: int(np.searchsorted(at_most, 1 - POWER))]] = 1
             effects = self.effects(shows, drawn, rng)
             return p_value_of(effects) <= level / len(self.pulls)
 
@@ -126,7 +127,7 @@ class Backgrounds:
 
 def p_value_of(effects: LabelEffects) -> float:
     """One-sided p-value of no pull: a background that draws fewer answers is none."""
-    return float(stats.norm.sf(effects.z))
+    return float(special.ndtr(-effects.z))
 
 
 def measure_backgrounds(
@@ -192,15 +193,18 @@ def _pull(
 ) -> Pull:
     """The effects of a pair over the labels of the images that show the kind."""
     weight = labels / labels.sum()
-    change = effects.change @ weight
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(change, [tail, 1 - tail])
+    over_labels = LabelEffects(
+        (effects.without @ weight)[:, None],
+        (effects.shown @ weight)[:, None],
+        effects.slope,
+    )
+    [low], [high] = over_labels.interval(confidence)
     return Pull(
         *pair,
         *counts,
-        here=float(np.median(effects.shown @ weight)),
-        elsewhere=float(np.median(effects.without @ weight)),
-        value=float(np.median(change)),
+        here=float(over_labels.accuracy_with[0]),
+        elsewhere=float(over_labels.accuracy_without[0]),
+        value=float(over_labels.value[0]),
         low=float(low),
         high=float(high),
         p_value=p_value_of(effects),
