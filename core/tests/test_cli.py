@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from cuescope.cli import main
 from cuescope.runner import Runner
 from cuescope_core.conclusions import Report
 from cuescope_core.planning import Plan
@@ -170,6 +171,19 @@ def test_an_observer_is_asked_for_by_name(line: Line, tmp_path: Path) -> None:
 
 
 # -------------------------------------------------------------------------------------- report
+
+
+@pytest.mark.filterwarnings("default::FutureWarning")
+def test_the_name_that_show_had_says_the_new_one(
+    line: Line, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line(*AUDIT, "--out", tmp_path / "run")
+    whole = line("show", tmp_path / "run")
+    with pytest.raises(SystemExit):
+        main(["report", str(tmp_path / "run")])
+    out, err = capsys.readouterr()
+    assert out == whole
+    assert "use `cuescope show`" in err
 
 
 def test_one_cue_is_shown_by_its_number_or_name(line: Line, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Commands from Python: the caller's objects and words, the command's own work and report."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -106,6 +106,15 @@ def test_words_are_those_of_the_options(tmp_path: Path) -> None:
     }
     with pytest.raises(UserError, match="pairs is empty"):
         values_of("look", look, {"pairs": ""})
+
+
+def test_the_former_word_for_options_warns() -> None:
+    def look(runner: object, options: Mapping[str, Any] | None = None) -> None:
+        """As functions of other packages are made."""
+
+    with pytest.warns(DeprecationWarning, match="use options="):
+        values = values_of("look", look, {"method_options": {"k": 8}})
+    assert values == {"options": {"k": 8}}
 
 
 def test_the_home_folder_is_no_folder_of_this_name(

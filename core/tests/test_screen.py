@@ -194,3 +194,17 @@ def test_a_test_has_the_same_hash_wherever_the_tested_run_is() -> None:
 
     assert tested("here/found").hash == tested("there/found").hash
     assert tested("here/found").hash != tested("here/found", 1).hash
+
+
+def test_reports_of_schema_1_have_cues_and_keep_their_hash() -> None:
+    report = make_report(2)
+    old = json.loads(report.model_dump_json())
+    del old["cues"]
+    old["schema_version"] = 1
+    read = Report.model_validate(old)
+    assert read.schema_version == 1
+    assert read.cues == report.cues
+    assert read.hash != report.hash
+    changed = report.cues[0].model_copy(update={"claim": "another"})
+    again = read.model_copy(update={"cues": (changed,)})
+    assert again.hash == read.hash

@@ -704,13 +704,14 @@ def _row_of(score: Score, metric: Metric) -> Row:
 class Report(Value):
     """The result of one audit. Scores come ranked; the first metric is the headline.
 
-    `cues` are the findings, a cue each; of a report that has none they are made of its scores.
+    `cues` are the findings, a cue each; of a report that has none they are made of its scores, as
+    of those of schema 1.
 
     A stored report has the digests of the `files` beside it by name, `seal`, the digest of all that
     it says, and the `signature` of its maker: see runs.py. A changed one is not taken.
     """
 
-    schema_version: Literal[2] = SCHEMA_VERSION
+    schema_version: Literal[1, 2] = SCHEMA_VERSION
     title: str
     metrics: tuple[Metric, ...]
     notes: dict[str, str]
@@ -769,9 +770,10 @@ class Report(Value):
         # without a part as before there were parts, so that old reports keep their hash
         draw = origin.limit if origin.part is None else (origin.limit, origin.part)
         options, notes = origin.method.options, self.notes
-        # a run that is tested is what it found, wherever its folder is
-        options = {name: options[name] for name in options.keys() - RUN_OPTIONS}
-        notes = {name: notes[name] for name in notes.keys() - STEPS}
+        if self.schema_version > 1:
+            # a run that is tested is what it found, wherever its folder is
+            options = {name: options[name] for name in options.keys() - RUN_OPTIONS}
+            notes = {name: notes[name] for name in notes.keys() - STEPS}
         # no pictures: drawing libraries round as they like; contrasts decide nothing
         return digest(
             origin.identity,
@@ -784,7 +786,8 @@ class Report(Value):
             self.scores,
             self.evidence,
             self.tables,
-            self.cues,
+            # old reports keep their hash
+            *([self.cues] if self.schema_version > 1 else []),
         )
 
     @property

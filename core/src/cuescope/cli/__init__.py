@@ -13,7 +13,13 @@ import typer
 
 from cuescope import __version__
 from cuescope.cli.echo import echo
-from cuescope.cli.external import FREE_OPTIONS, AuditCommand, PluginCommands, parser_of
+from cuescope.cli.external import (
+    DEVELOPERS,
+    FREE_OPTIONS,
+    AuditCommand,
+    PluginCommands,
+    parser_of,
+)
 from cuescope.cli.log_lines import LOG, WARNING
 from cuescope.cli.stopping import Stops
 from cuescope.project import with_project
@@ -41,6 +47,12 @@ class Commands(PluginCommands):
         "cache": ("cuescope.cli.cache:app", {}),
         "init": ("cuescope.cli.init:init", {}),
         "dev": ("cuescope.cli:dev", {}),
+    }
+    former: ClassVar = {
+        "report": "show",
+        "runs": "list",
+        "open": "show --page",
+        **{name: f"dev {name}" for name in DEVELOPERS},
     }
 
 

@@ -1,5 +1,6 @@
 """Commands by name, imported when they run: our own, and those that other packages bring."""
 
+import warnings
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -30,6 +31,8 @@ class PluginCommands(TyperGroup):
         *("demo", "methods", "audit", "confirm", "mitigate"),
         *("show", "view", "compare", "gate", "plugins"),
     )
+    # names until 0.3 -> what to type
+    former: ClassVar[Mapping[str, str]] = {}
     for_developers: ClassVar[bool] = False
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -60,6 +63,8 @@ class PluginCommands(TyperGroup):
             return own
         if cmd_name in self.own:
             return _own_command(cmd_name, *self.own[cmd_name])
+        if cmd_name in self.former:
+            return _former(cmd_name, self.former[cmd_name])
         entry = self._external().get(cmd_name)
         if entry is None:
             return None
@@ -187,5 +192,21 @@ def _forwarding(name: str, entry: Entry) -> Any:
             prog_name=ctx.command_path,
             standalone_mode=False,
         )
+
+    return typer.main.get_command(stub)
+
+
+def _former(name: str, now: str) -> Any:
+    """A command by the name that it had before, which says the new one."""
+    stub = typer.Typer(add_completion=False)
+    free = {**FREE_OPTIONS, "help_option_names": []}
+
+    @stub.command(name, hidden=True, context_settings=free, add_help_option=False)
+    def forward(ctx: typer.Context) -> Any:
+        text = f"use `cuescope {now}`, `cuescope {name}` ends in 0.3"
+        warnings.warn(text, FutureWarning, stacklevel=2)
+        root = ctx.find_root().command
+        words = [*now.split(), *ctx.args]
+        return root.main(words, prog_name="cuescope", standalone_mode=False)
 
     return typer.main.get_command(stub)

@@ -1,5 +1,6 @@
 """One grammar for the options of plugins: `-O model.dtype=bf16`, `-O data.split=test`, `-O k=4`."""
 
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -46,4 +47,8 @@ def _by_flag(args: Sequence[str], flags: dict[str, str]) -> Iterator[str]:
             else:
                 yield from ("-O", value)
         else:
+            if word[:2] in flags.values() and word[1:2] != "-":
+                kind = KINDS[word[:2]]
+                text = f"use -O {kind}.KEY=VALUE, {word[:2]} KEY=VALUE ends in 0.3"
+                warnings.warn(text, FutureWarning, stacklevel=2)
             yield word

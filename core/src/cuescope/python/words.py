@@ -1,6 +1,7 @@
 """Words of a caller for a function of the application: found by name, checked by its signature."""
 
 import inspect
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
@@ -20,6 +21,8 @@ from cuescope_core.spec import in_words
 Function = Callable[..., Any]
 # parameters that are made of several words
 BUNDLES: Mapping[Any, Callable[..., Any]] = {Draft: make_draft, Rerun: Rerun}
+# words of 0.1, and what stands for them
+FORMER = {"method_options": "options", "method_option": "options"}
 
 
 def load_function(name: str, registry: Registry | None = None) -> Function:
@@ -77,6 +80,11 @@ def _parameter(name: str, word: str, taken: Mapping[str, Any]) -> str:
     for key in (word, f"{word}s"):
         if key in taken:
             return key
+    if (now := FORMER.get(word)) in taken:
+        warnings.warn(
+            f"{name}: use {now}=, {word}= ends in 0.3", DeprecationWarning, stacklevel=5
+        )
+        return str(now)
     raise UserError(
         f"{name} has no option '{word}'",
         remedy=nearest(word, taken) or f"`cuescope {name} --help` lists them",
