@@ -9,6 +9,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from shutil import copytree
 from typing import TYPE_CHECKING, Any
@@ -114,13 +115,19 @@ def test_a_damaged_cache_gives_no_wrong_answer_and_blocks_nothing(
 # --------------------------------------------------------------------------------------- kills
 
 
-def run(folder: Path, line: str, *, kill_after: float | None = None) -> str | None:
-    """The hash of a command's reports, None where it was killed."""
+def run(
+    folder: Path,
+    line: str,
+    *,
+    kill_after: float | None = None,
+    home: Path | None = None,
+) -> str | None:
+    """The hash of a command's reports below its folder, None where it was killed."""
     env = dict(os.environ, CUESCOPE_CACHE=str(folder / "cache"), OMP_NUM_THREADS="1")
     process = subprocess.Popen(
         [*COMMAND, *line.split()],
         env=env,
-        cwd=folder,
+        cwd=home or folder,
         stdout=subprocess.DEVNULL,
         stderr=-1,
     )
@@ -170,6 +177,30 @@ def test_a_killed_audit_ends_with_the_same_report(
     killed_and_resumed(
         f"audit {AUDITS[method]} --out run", method, trained, tmp_path, tries
     )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "line", ["confirm found --with blank", "mitigate found --with last-layer"]
+)
+def test_a_killed_command_on_a_run_ends_with_the_same_report(
+    line: str, tries: "Tries", tmp_path: Path
+) -> None:
+    fakes = "from cuescope_testing import FakeDataset, FakeModel"
+    (tmp_path / "fakes.py").write_text(fakes)
+    about = "--model ./fakes.py:FakeModel --data ./fakes.py:FakeDataset"
+    run(tmp_path, f"audit trove {about} --out found")
+    for number in tries(few=2, many=21):
+        place = tmp_path / str(number)
+        copytree(tmp_path / "cache", place / "cache")
+        told = partial(run, place, f"{line} --out {place / 'run'}", home=tmp_path)
+        if number == 0:
+            since = time.monotonic()
+            whole = told()
+            taken = time.monotonic() - since
+            continue
+        told(kill_after=random.Random(number).uniform(0.2, 1.0) * taken)
+        assert told() == whole
 
 
 @pytest.mark.long
