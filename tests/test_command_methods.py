@@ -177,8 +177,10 @@ def test_confirm_fits_no_log(cuescope: Line) -> None:
         + "seen?,cat,dog,A,B\nseen?,dog,cat,A,A\n" * 20
     )
     words = cuescope("methods", "--model", "log:log.csv")
-    row = words[words.index("\nconfirm ") :].partition("\ncovar")[0][:200]
-    assert row.split()[1] == "no"
+    assert "confirm" in words.partition("Do not fit: ")[2].partition(".")[0]
+    named = cuescope("methods", "confirm", "--model", "log:log.csv")
+    assert named.strip().splitlines()[1].split()[:2] == ["confirm", "no"]
+    assert "Did you mean 'trove'?" in cuescope("methods", "trov", code=2)
     run = ("--model", "log:log.csv", "--data", "log:log.csv", "--out", "run")
     cuescope("audit", "answers", *run)
     refused = cuescope("confirm", "run", code=2)

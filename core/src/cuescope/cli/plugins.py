@@ -389,7 +389,8 @@ def _torch_build(installer: str) -> list[str]:
                 "torch with CUDA takes 6 GB. Go on?", True, abort=True, err=True
             )
         return []
-    echo(f"no GPU is seen here: torch without CUDA, from {CPU_TORCH}", err=True)
+    words = "(where that cannot be reached, install torch and torchvision first)"
+    echo(f"no GPU is seen: torch without CUDA, from {CPU_TORCH} {words}", err=True)
     if installer == "uv":
         return ["--torch-backend", "cpu"]
     return ["--extra-index-url", CPU_TORCH]

@@ -18,6 +18,7 @@ from cuescope.application import (
 if TYPE_CHECKING:
     from cuescope_sdk.choosing import Fit, Question
 
+VERDICTS = ("yes", "weakly", "no", "not here")
 command = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
@@ -27,7 +28,8 @@ def methods(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[METHOD]...", help="With --cite: these. [default: all]"
+            metavar="[METHOD]...",
+            help="Say of these what each lacks and how to get it; with --cite, cite these.",
         ),
     ] = None,
     model: Annotated[str | None, MODEL] = None,
@@ -39,7 +41,7 @@ def methods(
         bool, typer.Option("--cite", help="Print what to cite for methods, as BibTeX.")
     ] = False,
 ) -> None:
-    """Show the methods; with a model or data: which fit, what is missing, how to get it.
+    """Show the methods; with a model or data: which fit, and what is missing.
 
     The model is judged by what its plugin declares, so its weights are not opened. The data are
     opened, and a few clips are looked at.
@@ -47,18 +49,13 @@ def methods(
     from cuescope.application import Registry, announce, pairs
     from cuescope_commands.citing import citations
     from cuescope_commands.outputs import MethodFit, MethodFits
-    from cuescope_sdk import Context, UserError
+    from cuescope_sdk import Context, UserError, nearest
     from cuescope_sdk.choosing import Question
 
     if cite:
         for line in "\n\n".join(citations(names or [], Registry())).splitlines():
             echo(line)
         return
-    if names:
-        raise UserError(
-            f"methods takes the name '{names[0]}' with --cite alone",
-            remedy=f"`cuescope plugins info {names[0]}` describes it",
-        )
     model_options = pairs("-O model.KEY", model_option or ())
     data_options = pairs("-O data.KEY", data_option or ())
     question = Question(model, data, model_options, data_options)
@@ -67,12 +64,18 @@ def methods(
     # a log has its questions in it, and nobody need name them twice
     question = question.with_own_data(context.registry)
     answers = list(question.fits(context))
+    for name in names or ():
+        known = [fit.method for fit in answers]
+        if name not in known:
+            raise UserError(f"no method '{name}'", remedy=nearest(name, known))
+    if names:
+        answers = [fit for fit in answers if fit.method in names]
     if as_json:
         MethodFits(methods=tuple(map(MethodFit.of, answers))).show()
     elif question.model is None and question.data is None:
         _show_methods(answers)
     else:
-        _show_fits(question, answers)
+        _show_fits(question, answers, whole=bool(names))
         has = question.capabilities(context)
         for name, note in (has.notes if has else {}).items():
             echo(f"{name}: {note}")
@@ -89,28 +92,39 @@ def _show_methods(fits: "list[Fit]") -> None:
     echo("With --model SPEC, --data SPEC or both, this says which of them fit.")
 
 
-def _show_fits(question: "Question", fits: "list[Fit]") -> None:
+def _show_fits(question: "Question", fits: "list[Fit]", *, whole: bool) -> None:
+    """The methods that fit, best first; `whole` says of each what it lacks and how to get it."""
     # late: JSON and the plain list do not pay for rich
     from rich.table import Table
     from rich.text import Text
 
     from cuescope.application import stdout
 
-    table = Table(box=None, padding=(0, 2, 1, 0))
-    for column in ("method", "fits", "what is missing", "how to get it"):
+    ranked = sorted(fits, key=lambda fit: VERDICTS.index(fit.verdict))
+    shown = [fit for fit in ranked if whole or fit.verdict in VERDICTS[:2]] or ranked
+    heads = ("method", "fits", "what is missing", "how to get it")
+    heads = heads if whole else heads[:3]
+    table = Table(box=None, padding=(0, 2, int(whole), 0))
+    for column in heads:
         # folded: a command that is cut off cannot be copied
         table.add_column(column, overflow="fold", ratio=1 if " " in column else None)
-    for fit in fits:
+    for fit in shown:
         first = (fit.method, fit.verdict)
         for lack in fit.lacks:
             # Text: rich would take what stands in square brackets for markup
-            table.add_row(*map(Text, (*first, lack.what, lack.how)))
+            table.add_row(*map(Text, (*first, lack.what, lack.how)[: len(heads)]))
             # name and verdict once, above all that is missing
             first = ("", "")
         if not fit.lacks:
             table.add_row(*map(Text, (*first, "nothing")))
     stdout().print(table)
-    usable = [fit for fit in fits if fit.verdict in ("yes", "weakly")]
+    for verdict, title in (("no", "Do not fit"), ("not here", "Not installed")):
+        named = [f.method for f in ranked if f.verdict == verdict and f not in shown]
+        if named:
+            echo(f"{title}: {', '.join(named)}.")
+    if not whole:
+        echo("`cuescope methods METHOD ...` says how to get what a method lacks.")
+    usable = [fit for fit in fits if fit.verdict in VERDICTS[:2]]
     if not usable:
         echo("No installed method fits as it is.")
     elif question.model and question.data:
