@@ -25,7 +25,7 @@ from playwright.sync_api import sync_playwright
 from cuescope.python.notebook import SIDE, fragment
 from cuescope.report.html import MAX_CARDS, MAX_SHEETS, MAX_TILES, duration, render
 from cuescope.report.steps import next_steps
-from cuescope_core.conclusions import Accuracy, Outline, Portrait, Report
+from cuescope_core.conclusions import Accuracy, Outline, Portrait, Report, Table
 from cuescope_core.runs import exhibit_key, picture_key
 
 from .reports import LABELS, make_pictures, make_report
@@ -587,7 +587,8 @@ def test_pictures_enlarge_and_arrow_keys_walk(browser: str, tmp_path: Path) -> N
 @pytest.mark.browser
 def test_axe_finds_no_fault(browser: str, tmp_path: Path) -> None:
     """Contrast, names and order, light and dark, on a screen and on a telephone."""
-    report = make_report(4)
+    tables = (Table.of("Its parts", ("part", "n"), [("one", 2)], "As counted."),)
+    report = make_report(4).model_copy(update={"tables": tables})
     file = tmp_path / "report.html"
     file.write_text(render(report, make_pictures(report)), encoding="utf-8")
     with sync_playwright() as playwright:
