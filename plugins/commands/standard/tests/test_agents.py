@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -135,6 +137,21 @@ def test_an_audit_is_of_the_typed_model_and_counts(
     with pytest.raises(UserError, match="it broke"):
         door.audit("trove")
     assert door.left() == 0
+
+
+def test_two_audits_at_once_share_no_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = {"model_calls": 60, "until": None, "more": 0, "cost": {"model_calls": 60}}
+
+    def cli(door: Door, *words: Any, codes: Any = None) -> str:
+        sleep(0.02)
+        return json.dumps(plan)
+
+    monkeypatch.setattr(Door, "_cuescope", cli)
+    door = Door(Path("runs"), "mine:weights", "folder:photos", 100)
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(door.audit, "trove") for _ in range(4)]
+    assert sum(each.exception() is not None for each in asked) >= 3
+    assert door.spent == 60
 
 
 @pytest.mark.long

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -41,6 +42,7 @@ class Door:
     data: str | None = None
     budget: int = 0
     spent: int = field(default=0, init=False)
+    _turn: Lock = field(default_factory=Lock, init=False, repr=False)
 
     def methods(self) -> str:
         """The installed methods, what each finds and what it lacks for this model and data."""
@@ -101,14 +103,16 @@ class Door:
 
     def _new_run(self, name: str, plan: dict[str, Any], *words: str | Path) -> str:
         """Run a command that makes a run of this name; the run on one screen."""
-        most = self._most_calls(plan)
-        taken = self.runs_here()
-        names = [name, *(f"{name}-{number}" for number in range(2, len(taken) + 3))]
-        run = next(each for each in names if each not in taken)
-        # taken before it is spent: of a command that fails nobody knows how far it came
-        self.spent += most
-        printed = self._cuescope(*words, "--out", self.runs / run, "--json")
-        self.spent -= most - json.loads(printed)["cost"]["model_calls"]
+        # one after the other: two that an agent asks for at once share neither budget nor name
+        with self._turn:
+            most = self._most_calls(plan)
+            taken = self.runs_here()
+            names = [name, *(f"{name}-{number}" for number in range(2, len(taken) + 3))]
+            run = next(each for each in names if each not in taken)
+            # taken before it is spent: of a command that fails nobody knows how far it came
+            self.spent += most
+            printed = self._cuescope(*words, "--out", self.runs / run, "--json")
+            self.spent -= most - json.loads(printed)["cost"]["model_calls"]
         return f"run: {run}\n{self.show(run)}"
 
     def _most_calls(self, plan: dict[str, Any]) -> int:
