@@ -191,16 +191,16 @@ async def ten_tasks(door: Door) -> list[str]:
 
         found = {"run": "trove"}
         await solves("what fits?", "methods", '"trove"')
-        await solves("what does it cost?", "plan", '"model_calls": 450', method="trove")
+        await solves("what does it cost?", "plan", '"model_calls"', method="trove")
         await solves("find a cue", "audit", "RED CORNER", method="trove")
         await solves("how sure?", "show", "<.001", **found)
         await solves("which errors?", "report", '"impact"', **found)
         await solves("a cause?", "confirm", "1 CAUSE (red corner)", **found)
         await solves("again, and compare", "audit", "run: trove-2", method="trove")
         pair = {"runs": ["trove", "trove-2"]}
-        await solves("the same answers?", "compare", '"flips": 0', **pair)
+        await solves("the same answers?", "compare", '"alike"', **pair)
         await solves("may it ship?", "gate", "fail", policy="policy.yaml", **found)
-        await solves("what is hurt?", "export", '"path"', finding=1, **found)
+        await solves("as a table", "export", '"red corner"', **found)
         await solves("what is q?", "explain", "q", word="q")
     return open_tasks
 

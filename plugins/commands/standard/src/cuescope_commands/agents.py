@@ -72,10 +72,9 @@ class Door:
             "gate", self._inside(policy), self._run(run), "--json", codes=(0, 1)
         )
 
-    def export(self, run: str, finding: int | None = None) -> str:
-        """The findings of a stored run as JSON lines, or the samples that the given one hurts."""
-        what = ("--to", "jsonl") if finding is None else ("--affected", str(finding))
-        return self._cuescope("export", self._run(run), *what, "--out", "-")
+    def export(self, run: str) -> str:
+        """The findings of a stored run as JSON lines."""
+        return self._cuescope("export", self._run(run), "--to", "jsonl", "--out", "-")
 
     def explain(self, word: str) -> str:
         """What a word of a report means, such as power or q, or what a method's figures are."""

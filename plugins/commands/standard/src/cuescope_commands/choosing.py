@@ -46,7 +46,7 @@ def methods(
     The model is judged by what its plugin declares, so its weights are not opened. The data are
     opened, and a few clips are looked at.
     """
-    from cuescope.application import Registry, announce, pairs
+    from cuescope.application import Registry, Spec, announce, pairs
     from cuescope_commands.citing import citations
     from cuescope_commands.outputs import MethodFit, MethodFits
     from cuescope_sdk import Context, UserError, nearest
@@ -61,6 +61,8 @@ def methods(
     question = Question(model, data, model_options, data_options)
     # as in a plan no weights are opened (docs/adr/0012)
     context = Context(announce=announce, planning=True)
+    # a class in a file that is typed here
+    context.registry.trust(Spec.parse(each).name for each in (model, data) if each)
     # a log has its questions in it, and nobody need name them twice
     question = question.with_own_data(context.registry)
     answers = list(question.fits(context))

@@ -42,8 +42,8 @@ class OnnxNetwork:
         # a name in place of a number stands for any length
         if isinstance(batch, int) and batch != 1:
             raise UserError(
-                f"{OWNER}: {self._file.name} takes {batch} pictures at once",
-                expected="one, or any number of them",
+                f"{OWNER}: {self._file.name} takes batches of {batch}",
+                expected="pictures one by one, or any number of them",
                 remedy="Export it with dynamic=True",
             )
         metadata = self._session.get_modelmeta().custom_metadata_map
