@@ -15,7 +15,7 @@ from cuescope_cci.error_source import (
     groups,
 )
 from cuescope_sdk import Accuracy, Audit, Contrast, Occurrence, Picture
-from cuescope_sdk.report import PanelRow, contrast, draw_beside, image_panels
+from cuescope_sdk.report import PanelRow, contrast, count_of, draw_beside, image_panels
 
 ON_BACKGROUND = "Wrong answers that rely on the background"
 LOOK_ALIKE = "Wrong answers that rely on an object and name its look-alike"
@@ -154,10 +154,12 @@ def _contrast(
     shown = contrast(
         feature,
         {
-            f"{where} draws the answer{answer}: {len(with_it)} images": [
+            f"{where} draws the answer{answer}: {count_of(len(with_it), 'images')}": [
                 source.outcomes[0] for source in with_it
             ],
-            f"others: {len(others)} images": [source.outcomes[0] for source in others],
+            f"others: {count_of(len(others), 'images')}": [
+                source.outcomes[0] for source in others
+            ],
         },
         label=label,
         where={
