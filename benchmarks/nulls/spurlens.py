@@ -203,8 +203,10 @@ def audit(
     gap = rates[top].mean(axis=1) - rates[bottom].mean(axis=1)
     if not beside:
         return Found(found, gap, np.empty(0))
-    sides = zip(top, bottom, strict=True)
-    ends = [spurious_gap_interval(rates[up], rates[down]) for up, down in sides]
+    ends = [
+        spurious_gap_interval(rates[up], rates[down])
+        for up, down in zip(top, bottom, strict=True)
+    ]
     return Found(found, gap, np.array([low <= 0 <= high for low, high in ends]))
 
 

@@ -90,7 +90,7 @@ class Layout(Plugin):
         problems = {}
         good = []
         for item in items:
-            problem = self._problem(item)
+            problem = self._problem(item.files)
             if problem is None:
                 good.append(item)
             else:
@@ -106,8 +106,8 @@ class Layout(Plugin):
         )
         return good, left_out | loss_facts(self.probes.values())
 
-    def _problem(self, item: Item) -> str | None:
-        for file in item.files:
+    def _problem(self, files: Sequence[Path]) -> str | None:
+        for file in files:
             problem = self.probes[file].problem
             # pictures often come by another way than the annotation
             if problem == "no such file":

@@ -104,8 +104,7 @@ def _show_fits(question: "Question", fits: "list[Fit]", *, whole: bool) -> None:
 
     ranked = sorted(fits, key=lambda fit: VERDICTS.index(fit.verdict))
     shown = [fit for fit in ranked if whole or fit.verdict in VERDICTS[:2]] or ranked
-    heads = ("method", "fits", "what is missing", "how to get it")
-    heads = heads if whole else heads[:3]
+    heads = ["method", "fits", "what is missing", *(["how to get it"] if whole else [])]
     table = Table(box=None, padding=(0, 2, int(whole), 0))
     for column in heads:
         # folded: a command that is cut off cannot be copied

@@ -1,7 +1,7 @@
 """COVAR: objects on many backgrounds, each in eleven controlled variants (section 4)."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -123,9 +123,9 @@ class Covar(ImageFolder):
             annotations["foreground"] = annotations["masks"]["object"]
         return replace(sample, annotations=annotations)
 
-    def _problem(self, item: ImageItem) -> str | None:
+    def _problem(self, files: Sequence[Path]) -> str | None:
         """The first fault of a picture or its mask."""
-        for file in (item.path, *item.masks.values()):
+        for file in files:
             probe = self.probes[file]
             if not probe.digest and self.options.max_missing > 0:
                 continue  # it is gone, and counted among what is left out
@@ -137,7 +137,7 @@ class Covar(ImageFolder):
                     remedy=f"`cuescope covar build ... --out {self.root}` with the same words "
                     "makes it again",
                 )
-        return super()._problem(item)
+        return super()._problem(files)
 
     def _item(self, row: CovarRow, backgrounds: Iterable[str]) -> ImageItem:
         factors = {
