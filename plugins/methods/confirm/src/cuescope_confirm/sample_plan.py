@@ -70,18 +70,19 @@ def plan_samples(audit: Audit, options: ConfirmOptions) -> SamplePlan | None:
 def power(results: Results) -> str | None:
     """The effect that is told in 8 of 10 tests like the widest of these; None of no test."""
     options = results.study.options
-    told = options.margin, options.confidence, POWER
+    limits = options.margin, options.confidence, POWER
     least = [
-        (row.posterior.least_told(*told), results.name_of(row))
+        (row.posterior.least_told(*limits), results.name_of(row))
         for row in results.rows
         if row.posterior is not None
     ]
     if not least:
         return None
     effect, name = max(least)
-    words = (
-        f"an effect of {100 * effect:.0f} points or more is told in 8 of 10 such tests"
-    )
+    told = f"an effect of {100 * effect:.0f} points or more is told"
+    if effect > 1:
+        told = "not even an effect of 100 points is told"
+    words = f"{told} in 8 of 10 such tests"
     return (
         words if len(least) == 1 else f"{words} ('{name}', and less of the other cues)"
     )
