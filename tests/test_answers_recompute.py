@@ -233,7 +233,6 @@ CASES = {
         Telling,
         options={
             "shown": 1,
-            "things": 0,
             "perturbations": ("irrelevant",),
         },
         data_options={"samples": 30},

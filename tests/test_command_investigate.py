@@ -357,7 +357,7 @@ def test_the_plan_says_what_would_run(
         (("--on", "tset", "--methods", "halves"), "'tset'"),
         (("--on", "tset", "--methods", "halves", "--plan"), "'tset'"),
         (("--on", "test", "--folds", "4"), "--folds and --on are two tests"),
-        (("--folds", "100000"), "100000 is not in the range 3<=x<=20"),
+        (("--folds", "100000"), "expected a whole number from 3 to 20, got 100000"),
     ],
 )
 def test_what_cannot_be_is_one_line(

@@ -11,7 +11,7 @@ import pytest
 from cuescope_cci.trials import PatchClusters
 from cuescope_mitigators.prompt_learning import LearnedPrompts
 from cuescope_quag.trials import FusionSize, TokenModalities
-from cuescope_quag.verify import RankExcess
+from cuescope_quag.verify import TheoryFigures
 from cuescope_sdk import Frame, Readout, Sample
 from cuescope_sdk.explain import Canvas
 
@@ -92,7 +92,11 @@ CASES: dict[str, tuple[Readout, Any, Any]] = {
         np.array([0, 1, 2], np.int8),
         np.array([3], np.int8),
     ),
-    "figures too few": (RankExcess(layer=0, longest=9), np.zeros(4), np.zeros(3)),
+    "figures too few": (
+        TheoryFigures(layer=0, longest=9, first=True),
+        np.zeros(5),
+        np.zeros(3),
+    ),
     "vectors of another width": (PROMPTS, learned(3), learned(1e30)),
     "vectors of no width": (PROMPTS, learned(3), learned(0)),
     "vectors that are not there": (PROMPTS, learned(3), learned(3, count=2)),

@@ -18,7 +18,6 @@ from cuescope_sdk.report._figures import (
     scatter_plot,
     tint_clusters,
 )
-from cuescope_sdk.report._interval_charts import interval_chart
 
 GREY = np.full((60, 60, 3), 100, dtype=np.uint8)
 
@@ -112,20 +111,6 @@ def test_bars_are_as_long_as_their_shares() -> None:
     middle = drawn[drawn.shape[0] * 3 // 5 :]
     lengths = [share_of(middle, colour) for colour in COLOURS[:2]]
     assert lengths[0] / lengths[1] == pytest.approx(3, rel=0.15)
-
-
-def test_intervals_are_as_wide_as_their_ends_are_apart() -> None:
-    rows = {"owl": {"wide": (0.0, -30.0, 30.0)}, "toad": {"narrow": (10.0, 0.0, 20.0)}}
-    drawn = interval_chart(rows, "Drops", "points lost")
-    assert drawn == interval_chart(rows, "Drops", "points lost")
-    colours = [np.array(list(bytes.fromhex(c[1:]))) for c in COLOURS[:2]]
-    body = opened(drawn)
-    body = body[body.shape[0] // 3 :]  # below the legend
-    across = [
-        np.ptp(np.flatnonzero((np.abs(body - colour).max(axis=2) <= 12).any(axis=0)))
-        for colour in colours
-    ]
-    assert across[0] / across[1] == pytest.approx(3, rel=0.1)
 
 
 def test_names_of_any_letters_are_drawn_as_they_stand() -> None:

@@ -7,7 +7,7 @@ import traceback
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import typer
 
@@ -215,18 +215,13 @@ def _print_error(error: Exception, *, debug: bool) -> int:
     elif isinstance(error, OSError) and of_file:
         _print_line(f"{error.filename} cannot be used: got {error.strerror}")
     elif mendable:
-        _print_line(_usage_words(error) if usage else str(error))
+        from cuescope.cli.usage import usage_words
+
+        _print_line(usage_words(error) if usage else str(error))
     else:
         name = type(error).__name__
         _print_line(f"internal error ({name}: {error}); `--debug` shows the traceback")
     return 2 if mendable else 1
-
-
-def _usage_words(error: Any) -> str:
-    """The line for a malformed command, in the words of typer."""
-    context = getattr(error, "ctx", None)
-    help_line = "" if context is None else f" (`{context.command_path} --help`)"
-    return f"{error.format_message().rstrip()}{help_line}"
 
 
 def _blamed(error: Exception) -> UserError | None:

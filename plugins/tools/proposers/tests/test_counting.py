@@ -4,6 +4,7 @@ from math import log, sqrt
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from scipy.stats.contingency import odds_ratio
 
 from cuescope_proposers.captions import nouns
@@ -40,7 +41,7 @@ def test_the_bond_by_hand() -> None:
     cells = 8.5, 2.5, 20.5, 70.5
     ratio = log(8.5 * 70.5 / (2.5 * 20.5))
     error = sqrt(sum(1 / cell for cell in cells))
-    assert bond(8, 10, 28, 100) == pytest.approx(ratio - 1.96 * error)
+    assert bond(8, 10, 28, 100) == pytest.approx(ratio - norm.isf(0.025) * error)
 
 
 def test_the_bond_of_many_images_is_the_log_odds_ratio() -> None:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from cuescope_sdk.logs._judging import figures_of as figures_of, judge as judge
     from cuescope_sdk.logs._option_lists import (
         OPTION_COLUMNS as OPTION_COLUMNS,
-        is_blank as is_blank,
         letters_before as letters_before,
         list_of_texts as list_of_texts,
         listed_choices as listed_choices,
@@ -48,7 +47,6 @@ __getattr__, __dir__, __all__ = attach(
         "._judging": ["figures_of", "judge"],
         "._option_lists": [
             "OPTION_COLUMNS",
-            "is_blank",
             "letters_before",
             "list_of_texts",
             "listed_choices",

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
         drawn_answer as drawn_answer,
         shares_row as shares_row,
     )
-    from cuescope_sdk.report._interval_charts import interval_chart as interval_chart
     from cuescope_sdk.report._matrices import heat_maps as heat_maps
     from cuescope_sdk.report._null_checks import null_evidence as null_evidence
     from cuescope_sdk.report._numbers import (
@@ -46,7 +45,6 @@ __getattr__, __dir__, __all__ = attach(
             "scatter_plot",
         ],
         "._findings": ["drawn_answer", "shares_row"],
-        "._interval_charts": ["interval_chart"],
         "._matrices": ["heat_maps"],
         "._null_checks": ["null_evidence"],
         "._numbers": ["interval", "percent", "signed", "with_sign"],

@@ -10,10 +10,7 @@ if TYPE_CHECKING:
     from cuescope_sdk.statistics._always_valid import (
         always_valid_bounds as always_valid_bounds,
     )
-    from cuescope_sdk.statistics._association import (
-        AssociationTests as AssociationTests,
-        GroupedFeatures as GroupedFeatures,
-    )
+    from cuescope_sdk.statistics._association import GroupedFeatures as GroupedFeatures
     from cuescope_sdk.statistics._correlation import Correlation as Correlation
     from cuescope_sdk.statistics._dose_response import (
         Design as Design,
@@ -30,7 +27,6 @@ if TYPE_CHECKING:
         mean_interval as mean_interval,
         student_interval as student_interval,
     )
-    from cuescope_sdk.statistics._inversion import excluded_by_test as excluded_by_test
     from cuescope_sdk.statistics._label_effects import LabelEffects as LabelEffects
     from cuescope_sdk.statistics._levels import multiplicity as multiplicity
     from cuescope_sdk.statistics._paired import (
@@ -79,7 +75,7 @@ __getattr__, __dir__, __all__ = attach(
     {
         "._above_zero": ["MeanAboveZero"],
         "._always_valid": ["always_valid_bounds"],
-        "._association": ["AssociationTests", "GroupedFeatures"],
+        "._association": ["GroupedFeatures"],
         "._correlation": ["Correlation"],
         "._dose_response": [
             "Design",
@@ -96,7 +92,6 @@ __getattr__, __dir__, __all__ = attach(
             "mean_interval",
             "student_interval",
         ],
-        "._inversion": ["excluded_by_test"],
         "._label_effects": ["LabelEffects"],
         "._levels": ["multiplicity"],
         "._paired": ["PairedFlips", "change_p_value", "paired_flips"],

@@ -3,9 +3,7 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy import optimize, stats
-
-from cuescope_sdk.statistics._shapes import PerCell
+from scipy import optimize
 
 LEAST_P = 1e-6
 WIDEST = 1 - 1e-9  # an interval of confidence 0 has no ends
@@ -41,20 +39,3 @@ def one_sided_p_value(beyond: Callable[[float], float]) -> float:
     """
     error = inverted_p_value(beyond)
     return error / 2 if error < 1 else 1.0
-
-
-def excluded_by_test(
-    values: PerCell,
-    p_values: PerCell,
-    confidence: PerCell,
-) -> PerCell:
-    """The lower ends of intervals, as far as one-sided p-values of the values tell.
-
-    Test-based limits (Miettinen, 1976): a value is as many standard errors from 0 as its p-value
-    says. Of values above 0 they are above 0 exactly where the p-value is below the error of that
-    end; of others never, whatever a test of something else says.
-    """
-    # 0.5 says nothing of the error, and excludes nothing
-    errors = stats.norm.isf(np.minimum(p_values, 0.49))
-    needed = stats.norm.isf((1 - confidence) / 2)
-    return np.asarray(values - np.abs(values) * needed / errors)
