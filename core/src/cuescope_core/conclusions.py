@@ -25,7 +25,7 @@ Whole = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 Count = Annotated[Whole, Field(ge=0)]
 
 
-RUN_OPTIONS = {"run", "others"}  # of a method that tests runs: their folders
+RUN_OPTIONS = {"run", "others", "save"}  # folders: of tested runs, of what is saved
 OWN_STEP = "next step"  # a note of the method
 STEPS = {OWN_STEP, "audit the mitigated model"}  # notes of what to type next
 ROUNDING = 1e-6  # by which a sum of probabilities may pass 1
@@ -771,7 +771,7 @@ class Report(Value):
         draw = origin.limit if origin.part is None else (origin.limit, origin.part)
         options, notes = origin.method.options, self.notes
         if self.schema_version > 1:
-            # a run that is tested is what it found, wherever its folder is
+            # what was found and learned is the same, wherever its folder is
             options = {name: options[name] for name in options.keys() - RUN_OPTIONS}
             notes = {name: notes[name] for name in notes.keys() - STEPS}
         # no pictures: drawing libraries round as they like; contrasts decide nothing
