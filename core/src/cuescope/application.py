@@ -74,6 +74,7 @@ from cuescope.report.figures import figure, with_ends
 from cuescope.report.folders import refuse_another_audit
 from cuescope.report.listing import ListedRun, list_run, report_files
 from cuescope.report.pictures import draw_occurrence, stored_picture
+from cuescope.report.screen import cue_claims, cue_name
 from cuescope.report.steps import next_steps
 from cuescope.report.tables import render_table
 from cuescope.report.words import Words
@@ -172,6 +173,8 @@ __all__ = [
     "cache_folder",
     "command_words",
     "complement",
+    "cue_claims",
+    "cue_name",
     "draw_occurrence",
     "duration",
     "echo",

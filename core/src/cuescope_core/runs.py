@@ -27,7 +27,7 @@ MOST_OF_STRANGERS = 2**28  # all of it is read before its digest is compared
 # a thousand features with a hundred pictures each take half of it
 MAX_REPORT_BYTES = 2**26
 TABLES = ("answers.parquet", "findings.parquet")
-PICTURED_FEATURES, PICTURES_EACH = 24, 12  # as many as a page shows: see report/html.py
+PICTURED_FEATURES, PICTURES_EACH = 24, 12  # the view shows them all, a page the first
 
 
 class RunFolder:

@@ -11,7 +11,7 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from cuescope.report.figures import figure, p_value, with_ends
-from cuescope.report.pictures import stored_picture
+from cuescope.report.pictures import stored_picture, thumbnail
 from cuescope.report.screen import (
     STATUS,
     change_words,
@@ -37,10 +37,10 @@ from cuescope_core.next_commands import Typed
 from cuescope_core.printable import printable
 from cuescope_core.runs import exhibit_key, picture_key
 
-MAX_CARDS = 200
-# of them with frames inside: a page stays below some megabytes
-MAX_SHEETS = 24
-MAX_TILES = 12  # as many as a run keeps: see runs.py
+# a page stays below a megabyte: of the first candidates it shows some frames, and of more the row
+MAX_CARDS = 50
+MAX_SHEETS = 12
+MAX_TILES = 8
 # told in full, with their contrasts; the others are marked in the list
 MAX_FINDINGS = 8
 MAX_CONTRASTS = 3  # of one finding
@@ -165,10 +165,11 @@ def _cards(report: Report, pictures: Mapping[str, bytes]) -> list[Drawn]:
         occurrences = features[key].occurrences
         shown = occurrences[:MAX_TILES] if rank <= MAX_SHEETS else ()
         portrait = report.portrait_of(key)
-        tiles = [
-            _picture(frame, pictures.get(picture_key(frame), b""), portrait)
-            for frame in shown
-        ]
+        tiles = []
+        for number, frame in enumerate(shown):
+            stored = pictures.get(picture_key(frame), b"")
+            # the most typical one is larger
+            tiles.append(_picture(frame, stored, portrait, is_small=number > 0))
         passing = [score for score in scores if score.finding or score.doubt]
         # a finding stands for its feature, also where another label ranks before it
         best = (passing or scores)[0]
@@ -271,6 +272,8 @@ def _picture(
     occurrence: Occurrence,
     picture: bytes,
     portrait: Portrait | None,
+    *,
+    is_small: bool = False,
 ) -> Drawn:
     """An occurrence and its picture; `source` is a data: URI, None where there is no picture.
 
@@ -283,6 +286,8 @@ def _picture(
         "strength": occurrence.strength,
     }
     try:
+        if is_small:
+            picture = thumbnail(picture)
         # this reads the header alone: for its size no picture is decoded
         with stored_picture(picture) as image:
             width, height = image.size

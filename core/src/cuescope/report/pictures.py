@@ -16,6 +16,7 @@ from cuescope_core.runs import exhibit_key, exhibits, illustrations, picture_key
 from cuescope_core.types import Sample
 
 PICTURE_SIDE = 128
+THUMBNAIL_SIDE = 64  # of what a page shows 60 pixels wide
 EXHIBIT_SIDE = 512
 # a page shows them 100 to 150 pixels wide, so twice that is sharp on any screen; few may be larger,
 # for those who enlarge them
@@ -40,6 +41,18 @@ def stored_picture(content: bytes) -> Iterator[Image.Image]:
     # Pillow raises SyntaxError for a broken PNG
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise BadDataError("the picture cannot be read", got=str(error)) from error
+
+
+def thumbnail(content: bytes) -> bytes:
+    """A stored picture as small as a page shows it among others, as JPEG.
+
+    Raises BadDataError for one that cannot be shown.
+    """
+    out = io.BytesIO()
+    with stored_picture(content) as image:
+        image.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE))
+        image.convert("RGB").save(out, "JPEG")
+    return out.getvalue()
 
 
 def report_pictures(report: Report, samples: Sequence[Sample]) -> dict[str, bytes]:

@@ -26,7 +26,7 @@ SUBJECT = 14  # columns that a subject has at least
 NAME = 36  # columns of a name where several stand in a line
 NARROW = 5  # points of an interval of which a tenth still says something
 POWER = "power"  # the note of a method about its tests
-RESULT = "result"  # and what came of a test of cues
+RESULT = "result"  # and what came of all of it, where that is no list of cues
 DETAILS = "(-v: all)"
 MORE = "-v"
 STATUS = {
@@ -100,8 +100,8 @@ def _title(report: Report, width: int) -> Iterator[Line]:
 def _verdict(report: Report) -> str:
     """The number of cues, and what each does, or that none was found."""
     found = report.found
-    # what came of a test of another run's cues
-    if tests_a_run(report) and RESULT in report.notes:
+    # of a test of another run's cues, and of what found none
+    if RESULT in report.notes and (tests_a_run(report) or not report.cues):
         return report.notes[RESULT]
     if not found and report.cues:
         return (
@@ -121,6 +121,14 @@ def _verdict(report: Report) -> str:
 
 def _claim(report: Report, cue: Finding) -> str:
     return cue.claim.replace("{feature}", cue_name(report, cue.feature).upper())
+
+
+def cue_claims(report: Report) -> list[str]:
+    """A sentence about each cue: what it does, the errors that it explains, its status."""
+    return [
+        f"{_claim(report, cue)}: {impact_words(report, cue)}; {STATUS[cue.status]}."
+        for cue in report.found or report.cues
+    ]
 
 
 def cue_name(report: Report, key: str) -> str:
@@ -349,6 +357,8 @@ def _caution(cues: Sequence[Finding], width: int) -> Iterator[Line]:
 
 def _tested(report: Report, width: int) -> Iterator[Line]:
     """A line on what was tried without a finding, and the strongest of it."""
+    if RESULT in report.notes:
+        return
     headlines = [score for score in report.headlines if score.value is not None]
     if not headlines:
         reason = next(

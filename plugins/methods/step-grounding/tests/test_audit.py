@@ -49,9 +49,8 @@ def test_a_reasoner_that_looks_is_found_grounded(audited: Audited) -> None:
         "accuracy": 1.0,
         "reliance": 10.0,
     }
-    first = report.findings[0]
-    assert first.feature == "reasoning"
-    said = str(report.sentence(first))
+    assert report.notes["result"].startswith("No finding: the video supports all 192")
+    said = str(report.sentence(headline(report, "reasoning")))
     assert said.startswith(
         "Reasoning is better than random and than the same model with the wrong video: it fits"
     )
@@ -62,7 +61,7 @@ def test_a_reasoner_that_looks_is_found_grounded(audited: Audited) -> None:
     assert "the video supports 100% [86, 100] of the claims in a step" in said
     assert "of the same claims in other videos of its kind 76% hold" in said
     assert report.notes["verdict"] == "better than random"
-    assert [one.feature for one in report.findings] == ["reasoning"]
+    assert not report.findings
     assert checks(report) == {
         "independent samples": "inconclusive",
         "counterfactual traces": "supported",

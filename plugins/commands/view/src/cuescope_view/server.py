@@ -20,7 +20,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cuescope.application import root, whole_text
+from cuescope.application import cue_claims, cue_name, renamed, root, whole_text
 from cuescope_sdk import Report, UserError, printable
 from cuescope_view.opened import OpenRun
 from cuescope_view.runs import RunsFolder
@@ -213,7 +213,7 @@ class Api:
             "started": origin.started,
             "samples": origin.samples,
             "labels": origin.labels,
-            "statements": report.statements,
+            "claims": cue_claims(renamed(report, run.names)),
             "metric": report.metrics[0] if report.metrics else None,
             "accuracy": report.accuracy,
             "cues": _cues(run),
@@ -362,8 +362,8 @@ def _cues(run: OpenRun) -> list[dict[str, Any]]:
         words = f"{printable(score.feature)}={printable(name or '')}"
         cue = {
             "feature": score.feature,
-            "name": name or report.names[score.feature],
-            "own_name": report.names[score.feature],
+            "name": name or cue_name(report, score.feature),
+            "own_name": cue_name(report, score.feature),
             "given": name is not None,
             "naming": _command("mitigate", run.path, "--name", words)
             if taken
@@ -377,7 +377,6 @@ def _cues(run: OpenRun) -> list[dict[str, Any]]:
             "number": numbers.get(id(score)),
             "finding": score.finding,
             "doubt": score.doubt,
-            "sentence": report.sentence(score),
             "places": places[score.feature],
         }
         cues.append(cue)
@@ -387,7 +386,8 @@ def _cues(run: OpenRun) -> list[dict[str, Any]]:
 def _name(run: OpenRun, feature: str | None) -> str | None:
     if feature is None:
         return None
-    return run.names.get(feature) or run.report.names.get(feature)
+    report = renamed(run.report, run.names)
+    return cue_name(report, feature) if feature in report.names else None
 
 
 def _number(run: OpenRun, feature: str | None, label: str | None) -> int | None:

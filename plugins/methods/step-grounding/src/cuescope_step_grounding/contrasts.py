@@ -8,7 +8,14 @@ import numpy as np
 from cuescope_sdk import Accuracy, Audit, Contrast, Exhibit, Occurrence, Score, Side
 from cuescope_sdk.grounding import Claim, Judgement
 from cuescope_step_grounding.claims.contents import claim_words
-from cuescope_step_grounding.rows.keys import ANSWERS, LATE, NAMED, SGR, VIDEO
+from cuescope_step_grounding.rows.keys import (
+    ANSWERS,
+    LATE,
+    NAMED,
+    REASONING,
+    SGR,
+    VIDEO,
+)
 from cuescope_step_grounding.scores import RELEVANT, stages
 from cuescope_step_grounding.verification.judged import JudgedTrace, JudgedTraces
 
@@ -61,7 +68,8 @@ def attach_evidence(
             )
         )
     for score in scores:
-        if score.finding and score.metric == SGR:
+        # claims that hold are shown too, where all hold
+        if score.metric == SGR and (score.finding or score.feature == REASONING):
             sides = _sides(judged, score.feature)
             # a side without an exhibit is a figure too: "0 of 88"
             if any(side.exhibits for side in sides):

@@ -67,8 +67,10 @@ def ranked_scores(
     The verdict is told whatever it is: where it is open, its sentence says so.
     """
     whole, *parts = results
-    decided = whole.verdict is not None and whole.verdict.word in (BETTER, NO_BETTER)
-    ranked = [(whole, whole.p_value, decided), *rank(parts, audit.options.level)]
+    word = whole.verdict and whole.verdict.word
+    # reasoning that looks, and whose every step holds, is no problem
+    is_problem = word == NO_BETTER or (word == BETTER and judged.counts.unsupported > 0)
+    ranked = [(whole, whole.p_value, is_problem), *rank(parts, audit.options.level)]
     for result, q_value, finding in ranked:
         always = result is whole
         tested: dict[str, Any] = {
@@ -100,10 +102,10 @@ def finding(
     judged: JudgedTraces,
     results: Sequence[Result],
 ) -> Finding | None:
-    """What share of the reasoning the video does not support; None where nothing was checked."""
+    """What share of the reasoning the video does not support; None where it is nothing."""
     counts = judged.counts
     checked = counts.supported + counts.unsupported
-    if not checked:
+    if not counts.unsupported:
         return None
     whole, *parts = results
     names = {feature.key: feature.name or feature.key for feature in features}
@@ -114,9 +116,11 @@ def finding(
         if is_found and SGR in part.figures
     ]
     share = counts.unsupported / checked
+    # a rounded 0% would say that there is none
+    percent = f"{share:.0%}" if share >= 0.01 else f"{share:.1%}"
     return Finding(
         feature=whole.feature,
-        claim=f"{share:.0%} OF THE REASONING is not supported by the video",
+        claim=f"{percent} OF THE REASONING is not supported by the video",
         measure="claims in the reasoning",
         columns=("supported", "not"),
         rows=tuple(rows),
@@ -158,6 +162,12 @@ def write_notes(
         )
     if whole.verdict is not None:
         audit.note("verdict", whole.verdict.word)
+        if whole.verdict.word == BETTER and not judged.counts.unsupported:
+            audit.note(
+                "result",
+                f"No finding: the video supports all {judged.counts.supported:,} claims that could "
+                "be checked.",
+            )
         if missed := least_found(judged.swaps, audit.rng("least found")):
             audit.note("power", missed)
     audit.note("traces", summaries.describe_traces(judged))

@@ -21,7 +21,7 @@ export async function showRun(query) {
     const own = cue.given && el("span", { class: "note" }, ` (the run: ${cue.own_name})`);
     const button = el("button", { type: "button", onclick: rename, "aria-label": `Name ${cue.name}` }, "Name");
     const cells = [
-      ["Cue", [star, el("a", { href: samples }, cue.name), own, " ", button, place, cue.sentence && el("p", { class: "note" }, cue.sentence)]],
+      ["Cue", [star, el("a", { href: samples }, cue.name), own, " ", button, place]],
       ["Label", cue.label ?? "all"],
       ["Value", figure(cue.value)],
       ["Interval", cue.low == null ? "–" : `${figure(cue.low)} to ${figure(cue.high)}`],
@@ -56,7 +56,7 @@ export async function showRun(query) {
     el("p", {}, `${run.title}${/[.?!]$/.test(run.title) ? "" : "."} ${run.method}: ${run.model} on ${run.data}, ${run.samples.toLocaleString()} samples, ${run.started.slice(0, 10)}.`),
     el("p", { class: "links" }, el("a", { class: "button", href: href("samples", { id }) }, "All samples")),
     el("h2", {}, "What it found"),
-    run.statements.length ? el("ul", {}, run.statements.map((words) => el("li", {}, words))) : el("p", {}, "No cue."),
+    run.claims.length ? el("ul", {}, run.claims.map((words) => el("li", {}, words))) : el("p", {}, run.notes.result ?? "No cue."),
     el("h2", {}, "Cues"),
     el("p", { class: "note" }, "★ is a finding, ? one that a doubt holds back."),
     said,
