@@ -75,7 +75,7 @@ def test_the_planted_cues_are_found_first_and_no_other(
     assert {check.verdict for check in report.evidence} == {"supported"}
     first, words = (
         report.statements[0],
-        "of those that show a tree, and in 0% of those that do not",
+        "that show a tree most, and in 0% of the",
     )
     assert "in images without a bird, the model imagines a bird in 9" in first
     assert words in first

@@ -197,7 +197,7 @@ def audit(
         kept = ~doubted if doubted.any() else None
     ranked = RankedSides(top, bottom, strata, kept)
     found = {}
-    for cause, sides in {"": ranked.plain, "set aside": ranked}.items():
+    for cause, sides in {"": RankedSides(top, bottom), "set aside": ranked}.items():
         test = sides.test(rates, DRAWS, rng)
         found[cause] = np.flatnonzero(test.p_value <= LEVEL)
     gap = rates[top].mean(axis=1) - rates[bottom].mean(axis=1)

@@ -93,14 +93,10 @@ def detections(samples: Sequence[Sample], names: Sequence[str]) -> CueDetections
 
 @dataclass(frozen=True)
 class Seen:
-    """Cues with a star, with a star or `?`, and those that the test alone finds.
-
-    That test sets neither sizes nor labels aside, and nothing is checked after it.
-    """
+    """Cues with a star, and with a star or `?`."""
 
     starred: set[str]
     shown: set[str]
-    alone: set[str]
 
 
 def audit_once(row: Row, seed: int) -> Seen:
@@ -134,20 +130,14 @@ def audit_once(row: Row, seed: int) -> Seen:
     vars(audit)["once"] = lambda function, *arguments: study
     results = analysis.score_study(audit)
     audit.scores = list(score_rows(results))
-    alone = {
-        result.case.cues[result.largest]
-        for result in results.cases
-        if result.plain_q <= results.level
-    }
     if not results.findings:
-        return Seen(set(), set(), alone)
+        return Seen(set(), set())
     audit.features = list(features(results.study))
     audit.outcomes = list(outcomes(results.findings))
     checked = with_doubts(audit.scores, evidence(audit, results, look_alikes))
     return Seen(
         starred=cues_of(s for s in checked if s.finding and not s.doubt),
         shown=cues_of(s for s in checked if s.finding or s.doubt),
-        alone=alone,
     )
 
 
@@ -184,7 +174,7 @@ def outcomes(findings: Sequence[CaseResult]) -> Iterator[Outcome]:
 
 
 def audit_row(row: Row, seed: int) -> tuple[bool, bool]:
-    """Whether the test alone finds a thing, and whether one has a star after all checks.
+    """True if a thing has a star or a mark of doubt, and if one has a star.
 
     Of a planted cue, whether it is found itself.
     """
@@ -192,7 +182,7 @@ def audit_row(row: Row, seed: int) -> tuple[bool, bool]:
     wanted = {THINGS[0]} if is_planted else set(THINGS)
     with looked_up():
         seen = audit_once(row, seed)
-    return bool(seen.alone & wanted), bool(seen.starred & wanted)
+    return bool(seen.shown & wanted), bool(seen.starred & wanted)
 
 
 @contextmanager

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from cuescope_sdk import Report, Response, Trial
-from cuescope_spurlens.checks.descriptions import DESCRIBE, names_class
-from cuescope_spurlens.mitigations import STRATEGIES, Hints
+from cuescope_spurlens.mitigations import DESCRIBE, STRATEGIES, Hints
 from cuescope_spurlens.paper import mitigation_rows
 from cuescope_testing import Setup
 
@@ -108,39 +107,3 @@ def test_the_papers_figures_stand_beside_its_own_data_alone() -> None:
     }
     assert metrics["HR with the cue"]["guiding"] == 15.1
     assert mitigation_rows(None, "Llama-3.2", ["guiding"]) == []
-
-
-def test_a_class_is_named_by_whole_words() -> None:
-    assert names_class("Two **cups**, and a table.", ["cup"])
-    assert names_class("There is a fire-hydrant, fire hydrants even.", ["Fire hydrant"])
-    assert not names_class("A cupboard; cup-shaped lamps.", ["cup"])
-    assert not names_class("<think>a cup?</think> A table.", ["cup"])
-    assert names_class("A mug.", ["cup", "mug"])
-
-
-def test_descriptions_name_what_the_cue_suggests(setup: Making) -> None:
-    """A model that answers well and writes of a cup wherever there is a table."""
-
-    class Writer(setup().model):  # type: ignore[misc, name-defined]
-        def answer(self, trial: Trial) -> Response:
-            if trial.sample.question != DESCRIBE:
-                return super().answer(trial)  # type: ignore[no-any-return]
-            table = bool(trial.sample.frames[0].load().getpixel((0, 3))[0] > 120)
-            return Response(text="Cups stand on a table." if table else "A bare room.")
-
-    report = setup(
-        model=Writer, classes=("cup",), k=20, draws=200, describe=True
-    ).report()
-    table = next(t for t in report.tables if t.title.startswith("Open-ended"))
-    assert [row["class"] for row in table.rows] == [
-        "cup (recognition)",
-        "cup (hallucination)",
-    ]
-    for row in table.rows:
-        assert (row["cue"], row["images"]) == ("table", 40)
-        assert (
-            float(str(row["named with it"]))
-            > 90
-            > 10
-            > float(str(row["named without"]))
-        )

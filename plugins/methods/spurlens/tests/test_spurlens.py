@@ -46,7 +46,7 @@ def test_finds_the_planted_cue_first_in_both_tasks(audited: Audited) -> None:
         score.q_value is not None and score.q_value < 0.01 for score in report.findings
     )
     statements = "\n".join(report.statements)
-    rates = "a cup in 100% of those that show a table, and in"
+    rates = "a cup in 100% of the 50 that show a table most, and in"
     assert f"in images with a cup, the model sees {rates}" in statements
     assert f"in images without a cup, the model imagines {rates}" in statements
     verdicts = {check.check: check.verdict for check in report.evidence}
@@ -406,11 +406,6 @@ def test_a_gap_that_goes_with_the_objects_size_is_no_cue(setup: Making) -> None:
         task="recognition",
     ).report()
     assert not report.findings
-    told = [text for name, text in report.notes.items() if "no finding" in name]
-    assert told
-    assert all(
-        "with tree may correlate with the object's size" in text for text in told
-    )
 
 
 CLASSES = ("cup", "lamp", "clock")

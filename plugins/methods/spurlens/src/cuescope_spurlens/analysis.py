@@ -67,11 +67,11 @@ class CaseResult:
     """A case with its answers.
 
     `unit_rates` are shares of yes by asked unit, `sure` the mean probabilities of it, of which
-    `ranked` is made; `interval` has low and high of each cue's gap. `test` sets aside the object's
-    size and doubtful labels, `plain` nothing. `q_value`, of the strongest cue, is corrected over
-    all cases, and `plain_q` is the same where nothing is set aside. `baseline` is the mean largest
-    gap of random rankings. `sizes` are those of the objects, None where nothing tells them. `apart`
-    is the finding in the units in which no cue was looked for.
+    `ranked` is made; `interval` has low and high of each cue's gap. `test` adjusts for the object's
+    size and leaves out doubtful labels. `q_value`, of the strongest cue, is corrected over all
+    cases. `baseline` is the mean largest gap of random rankings. `sizes` are those of the objects,
+    None where nothing tells them. `apart` is the finding in the units in which no cue was looked
+    for.
     """
 
     case: Case
@@ -80,11 +80,9 @@ class CaseResult:
     ranked: RankedSides
     interval: Float[np.ndarray, "cue 2"]
     test: GapTest
-    plain: GapTest
     baseline: float
     sizes: ObjectSizes | None
     q_value: float = 1.0
-    plain_q: float = 1.0
     finding: bool = False
     apart: GapFigures | None = None
 
@@ -128,11 +126,6 @@ class CaseResult:
     def cue(self) -> str:
         """The strongest cue's name."""
         return self.case.cues[self.strongest]
-
-    @property
-    def largest(self) -> int:
-        """The strongest cue where nothing is set aside."""
-        return int(np.lexsort((-self.gap, -self.plain.strength))[0])
 
     def figures(self, cue: int) -> GapFigures:
         """Those of the report: of a finding apart, where it is measured so."""
@@ -208,13 +201,6 @@ class Results:
         return sorted(findings, key=lambda r: (r.case.is_changed, -r.strongest_gap))
 
     @property
-    def explained_cases(self) -> list[CaseResult]:
-        """Cases whose gap would be a finding, but goes with the size or the doubted labels."""
-        # answers that cannot be read leave no gap to explain
-        cases = self.cases if self.is_readable else ()
-        return [r for r in cases if r.plain_q <= self.level < r.q_value]
-
-    @property
     def refused_cases(self) -> list[CaseResult]:
         """Cases whose gap passes the test, but is not sure."""
         cases = self.cases if self.is_readable else ()
@@ -235,28 +221,16 @@ def score_study(audit: Audit) -> Results:
     draws = draws_needed(len(study.cases), options.level, options.draws)
     # all cases before any finding: q-values are corrected over them
     scored = [score_case(audit, study, case, answers, draws) for case in study.cases]
-    q_values = _q_values([result.test for result in scored])
-    plain_q = _q_values([result.plain for result in scored])
+    # the least p of a case already pays for the choice among its cues
+    q_values = holm([float(result.p_value.min()) for result in scored])
     results = Results(study, (), answers, draws, options.level)
     cases = []
-    for index, unjudged in enumerate(scored):
-        # a gap below zero is no cue, so size and labels explain nothing
-        positive = unjudged.gap[unjudged.largest] > 0
-        result = replace(
-            unjudged,
-            q_value=q_values[index],
-            plain_q=plain_q[index] if positive else 1.0,
-        )
+    for unjudged, q_value in zip(scored, q_values, strict=True):
+        result = replace(unjudged, q_value=q_value)
         finding = results.is_readable and passes(result, options.level)
         cases.append(replace(result, finding=finding))
     # last, for only findings cost the questions about images apart
     return measure_apart(audit, replace(results, cases=cases))
-
-
-def _q_values(tests: Sequence[GapTest]) -> list[float]:
-    """Of the strongest cue of each case, corrected over the cases."""
-    # the least p of a case already pays for the choice among its cues
-    return holm([float(test.p_value.min()) for test in tests])
 
 
 def score_case(
@@ -282,19 +256,13 @@ def score_case(
     sizes = case.object_sizes(case.asked_rows) if case.shows_object else None
     strata = unit_strata(sizes, units)
     ranked = RankedSides(top, bottom, strata, case.kept_units(case.asked_rows))
-    # of the same deals, whatever is set aside
-    tests = [
-        sides.test(sure, draws, audit.rng("deal", case.task, case.label))
-        for sides in (ranked, ranked.plain)
-    ]
     return CaseResult(
         case=case,
         unit_rates=rates,
         sure=sure,
         ranked=ranked,
         interval=np.array(interval),
-        test=tests[0],
-        plain=tests[1],
+        test=ranked.test(sure, draws, audit.rng("deal", case.task, case.label)),
         baseline=float(maxima.mean()),
         sizes=sizes,
     )

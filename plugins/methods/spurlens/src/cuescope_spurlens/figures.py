@@ -7,7 +7,7 @@ from itertools import chain, islice
 
 import numpy as np
 
-from cuescope_sdk import Audit, Cell, Contrast, Outcome, Picture, Table, Trial
+from cuescope_sdk import Audit, Contrast, Outcome, Picture, Trial
 from cuescope_sdk.report import contrast, count_of, line_chart, percent
 from cuescope_spurlens.analysis import CaseResult, Results, accuracy
 from cuescope_spurlens.answers import read_answer
@@ -108,8 +108,6 @@ def side_titles(result: CaseResult) -> tuple[str, str]:
         "drop": f"whose {case.label} is hidden from the model",
         "mask": f"whose {case.label} is blackened",
     }[case.task]
-    splits = case.splits_by_presence(result.strongest, *result.shown_rows)
-    ends = ("with", "without") if splits else ("that show", "that hardly show")
     verb = "sees" if case.task == "recognition" else "imagines"
     count = f"{figures.k:,}" if case.units.all_single else count_of(figures.k, "groups")
 
@@ -118,8 +116,8 @@ def side_titles(result: CaseResult) -> tuple[str, str]:
         return f"Images {images}, {end} {name}: the model {verb} {a_label} in {share}"
 
     return (
-        title(ends[0], f"{a_cue} (outlined)", float(figures.with_rates.mean())),
-        title(ends[1], a_cue, float(figures.without_rates.mean())),
+        title("that show", f"{a_cue} (outlined)", float(figures.with_rates.mean())),
+        title("that hardly show", a_cue, float(figures.without_rates.mean())),
     )
 
 
@@ -151,26 +149,11 @@ def _words(case: Case, answers: Sequence[Outcome]) -> str:
 # ------------------------------------------------------------------------------------- the gap by K
 
 
-def gap_curve(result: CaseResult, cue: int) -> PerK:
-    """The gap of a cue at every K from 1 to k."""
+def gap_curve(result: CaseResult) -> PerK:
+    """The gap of the strongest cue at every K from 1 to k."""
     top, bottom = result.case.asked_sides
+    cue = result.strongest
     return gap_by_k(result.unit_rates, top[cue], bottom[cue])
-
-
-def choose_curves(
-    results: Results, wanted: Sequence[str]
-) -> list[tuple[CaseResult, int]]:
-    """The cues that were asked for and rank images, then the strongest of some findings."""
-    # by key: a cue that was asked for may be a finding, too
-    shown = {}
-    for name in wanted:
-        for result in results.cases:
-            for index, cue in enumerate(result.case.cues):
-                if name in (cue, f"{result.case.label}/{cue}"):
-                    shown[result.case.feature_key(cue)] = (result, index)
-    for result in results.findings[:CURVES]:
-        shown[result.case.feature_key(result.cue)] = (result, result.strongest)
-    return list(shown.values())
 
 
 def steps_of(k: int) -> np.ndarray:
@@ -180,32 +163,36 @@ def steps_of(k: int) -> np.ndarray:
 
 
 def attach_curves(audit: Audit, results: Results) -> None:
-    """The gap by K (appendix I): a figure of single cues, and the mean over the classes."""
-    wanted = audit.options.curves
-    shown = choose_curves(results, wanted)
-    if shown:
-        audit.attach(gap_curves(shown))
-    if wanted:
-        audit.attach(mean_curves(results))
+    """The gap by K (appendix I), and the shares of yes over the classes."""
+    audit.attach(gap_curves(results))
     for picture in distributions(results):
         audit.attach(picture)
 
 
-def gap_curves(shown: Sequence[tuple[CaseResult, int]]) -> Picture:
-    """The gap of some cues with fewer images."""
+def gap_curves(results: Results) -> Picture:
+    """Of each task the mean over the classes (figure 12), then some findings, with fewer images."""
     lines = {}
-    for result, cue in shown:
+    for task, cases in results.by_task.items():
+        # beyond it the mean would be of other classes
+        most = min(result.case.k for result in cases)
+        mean = np.mean([gap_curve(result)[:most] for result in cases], axis=0)
+        k = steps_of(most)
+        lines[f"mean of the classes{TASK_SUFFIXES.get(task, '')}"] = (
+            k.astype(float),
+            mean[k - 1],
+        )
+    for result in results.findings[:CURVES]:
         case = result.case
         k = steps_of(case.k)
-        name = f"{case.label} / {case.cues[cue]}{TASK_SUFFIXES.get(case.task, '')}"
+        name = f"{case.label} / {result.cue}{TASK_SUFFIXES.get(case.task, '')}"
         # a curve begins at K = 1
-        lines[name] = (k.astype(float), gap_curve(result, cue)[k - 1])
+        lines[name] = (k.astype(float), gap_curve(result)[k - 1])
     title = "The gap by K"
     return Picture(
         title=title,
-        caption="The gap of each finding with fewer of the images that show the cue most and "
-        "least, the first K being those that show it most and least of all. With few images it "
-        "swings by chance.",
+        caption="The gap of each class's strongest cue, in the mean, and of each finding, with "
+        "fewer of the images that show the cue most and least. With few images it swings by "
+        "chance.",
         image=line_chart(
             lines, title, "K, images with the cue, and as many without", "gap"
         ),
@@ -234,22 +221,3 @@ def distributions(results: Results) -> Iterator[Picture]:
                 lines, title, "share of yes in a class", "share of the classes"
             ),
         )
-
-
-def mean_curves(results: Results) -> Table:
-    """Of each task the mean gap of the classes' strongest cues with fewer images (figure 12)."""
-    # beyond it the mean would be of other classes
-    most = min(result.case.k for result in results.cases)
-    steps = steps_of(most)
-    columns: list[Sequence[Cell]] = [steps.tolist()]
-    for cases in results.by_task.values():
-        curves = [gap_curve(result, result.strongest)[:most] for result in cases]
-        points = 100 * np.mean(curves, axis=0)
-        columns.append(points[steps - 1].tolist())
-    return Table.of(
-        "The mean gap by K",
-        ("K", *results.by_task),
-        zip(*columns, strict=True),
-        "In points, mean over the classes of their strongest cue, which was chosen at the "
-        f"largest K of each class. K goes up to that of the smallest class, {most}.",
-    )

@@ -3,20 +3,19 @@
 A strategy of your own is one more entry of `STRATEGIES`, and a name of `options.Mitigation`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 from jaxtyping import Float
 
-from cuescope_sdk import Audit, Cell, Sample, Table
+from cuescope_sdk import Audit, Cell, Sample, Table, Trial
 from cuescope_sdk.language import Question
 from cuescope_sdk.report import interval, signed
 from cuescope_sdk.statistics import Groups, change_interval
 from cuescope_spurlens.analysis import CaseResult, Results
 from cuescope_spurlens.answers import ask_more, yes_rates
-from cuescope_spurlens.checks.descriptions import describe_images
 from cuescope_spurlens.options import Mitigation, SpurLensOptions
 from cuescope_spurlens.paper import MITIGATION_ROWS, mitigation_rows
 from cuescope_spurlens.questions import (
@@ -26,6 +25,8 @@ from cuescope_spurlens.questions import (
     with_article,
 )
 from cuescope_spurlens.trials import benchmark_of, blank_image
+
+DESCRIBE = Question.for_description()
 
 
 @dataclass(frozen=True)
@@ -218,6 +219,26 @@ def _answer(audit: Audit, results: Results, strategy: Strategy) -> Answered:
             shares = (shares > 0.5).astype(float)
         rates.setdefault(metric, []).append(ClassRates(100 * shares, samples))
     return rates
+
+
+def describe_images(audit: Audit, samples: Iterable[Sample]) -> dict[str, str]:
+    """What the model says of each image, by `frames_key`; an image is asked about once."""
+    # by the frames: an image that is in the top of one class may be in the bottom of another
+    by_frames = {frames_key(sample): sample for sample in samples}
+    trials = []
+    for sample in by_frames.values():
+        asked = Sample(
+            # not the key of the yes/no questions about this image
+            key=f"{sample.key}/described",
+            frames=sample.frames,
+            question=DESCRIBE,
+            group=sample.group,
+        )
+        trials.append(
+            Trial(sample=asked, condition="description", outputs=frozenset({"text"}))
+        )
+    texts = (outcome.response.text or "" for outcome in audit.respond(trials))
+    return dict(zip(by_frames, texts, strict=True))
 
 
 def _images_by_metric(result: CaseResult) -> dict[str, list[Sample]]:

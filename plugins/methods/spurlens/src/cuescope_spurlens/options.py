@@ -99,16 +99,6 @@ class SpurLensOptions(Options):
         description="the probe of the vision encoder at several sizes and class balances, too "
         "(appendix M)",
     )
-    curves: Annotated[tuple[str, ...], Words()] = Field(
-        (),
-        description="cues whose gap is shown at every K, beside the findings: CUE, or CLASS/CUE "
-        "(appendix I)",
-    )
-    describe: bool = Field(
-        False,
-        description="ask for a description of the images of each class's strongest cue, too: does "
-        "it name the class? For models that write",
-    )
 
     @property
     def tasks(self) -> tuple[Literal["recognition", "hallucination"], ...]:

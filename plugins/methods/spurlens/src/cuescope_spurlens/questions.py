@@ -96,7 +96,7 @@ def most_later_trials(audit: Audit, cases: Iterable[tuple[Groups, int, bool]]) -
     templates = len(question_templates(audit))
     ways = len(options.mitigation)
     detectors = len(options.second_specs("detector"))
-    describes = options.describe or "dual" in options.mitigation
+    describes = "dual" in options.mitigation
     trials = 0
     for groups, k, plain in cases:
         # no two sides can have more images than the largest groups

@@ -165,10 +165,6 @@ def finding_statement(result: CaseResult, figures: GapFigures) -> str:
     verb = "sees" if case.task == "recognition" else "imagines"
     most = f"the {figures.k} that show {a_cue} most"
     least = f"the {figures.k} that show it least"
-    # where the cue is there or not, "most" and "least" would mislead
-    if case.splits_by_presence(result.strongest, *case.side_rows(result.strongest)):
-        most = f"those that show {a_cue}"
-        least = "those that do not"
     words = (
         f"{{feature}}: in {images}, the model {verb} {a_label} in "
         f"{percent(figures.with_rates.mean())} of {most}, and in "
@@ -226,8 +222,6 @@ def note_results(audit: Audit, results: Results) -> None:
         audit.note("black image", describe_blank(results))
     for result in results.refused_cases:
         audit.note(f"no finding: {result.case.name}", explain_refusal(result))
-    for result in results.explained_cases:
-        audit.note(f"no finding: {result.case.name}", explain(result))
     note_exclusions(audit, results)
 
 
@@ -266,16 +260,6 @@ def explain_refusal(result: CaseResult) -> str:
     if result.apart is None:
         return f"{gap} has an interval that holds 0: {shown}"
     return f"{gap} is not sure in the images kept apart: there it is {shown}"
-
-
-def explain(result: CaseResult) -> str:
-    """What makes a gap that would be a finding, were nothing set aside."""
-    cue = result.largest
-    return (
-        f"the gap of {100 * result.gap[cue]:.0f} points with {result.case.cues[cue]} may correlate "
-        "with the object's size, or with labels that the detector contradicts: among objects of "
-        f"one size and without these images p = {result.p_value[cue]:.2f}"
-    )
 
 
 def count_answers(results: Results) -> str:

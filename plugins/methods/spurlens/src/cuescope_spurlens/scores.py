@@ -111,11 +111,6 @@ class RankedSides:
         )
         return test if self.stratum is None else against_noisy_sizes(test)
 
-    @property
-    def plain(self) -> "RankedSides":
-        """The same with nothing set aside."""
-        return replace(self, stratum=None, kept=None)
-
 
 def against_noisy_sizes(test: GapTest) -> GapTest:
     """The test of what remains of a gap if the sizes that are known are noisy.

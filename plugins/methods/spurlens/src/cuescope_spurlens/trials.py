@@ -136,15 +136,9 @@ def find_candidates(audit: Audit) -> Candidates:
     cues = {}
     image_sets = []
     exclusions = []
-    names = []
     for label in audit.options.classes or audit.labels:
         cues[label], rejected = propose_cues(audit, label)
         exclusions += rejected
-        for cue in cues[label]:
-            names += [cue, f"{label}/{cue}"]
-    for name in audit.options.curves:
-        # a typo must be told before the detector costs anything
-        refuse_unknown("spurlens: curves", "cue", name, names)
     for label in filter(cues.get, cues):
         for images in _image_sets(audit, label, samples):
             # one unit alone cannot be in a top and in a bottom

@@ -9,7 +9,6 @@ from cuescope_sdk import Audit, Detector, Evidence, Proposer, Sample
 from cuescope_sdk.data import Comparison, other_explanations, picture_quality
 from cuescope_spurlens.analysis import CaseResult, Results, score_study
 from cuescope_spurlens.answers import yes_rates
-from cuescope_spurlens.checks.descriptions import attach_descriptions
 from cuescope_spurlens.checks.evidence import cue_evidence, judge
 from cuescope_spurlens.checks.human_labels import HumanLabels, check_human_labels
 from cuescope_spurlens.checks.probe import attach_encoder
@@ -68,8 +67,6 @@ def check_results(
         yield from check_human_labels(results, labels)
     yield from check_data(results.study)
     attach_encoder(audit, results)
-    if audit.options.describe:
-        attach_descriptions(audit, results)
     if audit.options.mitigation:
         attach_mitigations(audit, results)
 
@@ -182,7 +179,7 @@ def quality_beside(
 
 
 def check_labels(audit: Audit, results: Results) -> Iterator[Evidence]:
-    """How many labels would have to be wrong for a finding to be theirs alone?
+    """Is a finding still one without as many images as may be labelled wrongly?
 
     An image that shows no such object is rightly answered by no, and mostly lacks the things
     beside it. Where the detector contradicts labels these count in no test; elsewhere nothing is
@@ -192,87 +189,67 @@ def check_labels(audit: Audit, results: Results) -> Iterator[Evidence]:
         # without its object an image has no label that could be right
         if result.case.is_changed:
             continue
-        needed = labels_needed(audit, results, result)
-        hidden = most_hidden_labels(result)
-        few = needed > hidden
+        chance = result.case.doubts.chance
+        side, hidden = hidden_labels(result)
+        holds = holds_without(audit, results, result, side, hidden)
+        seen = (
+            f"{WRONG_LABELS:.0%} of the labels are taken to be wrong"
+            if chance is None
+            else f"the detector contradicts {chance:.0%} of the wrong labels"
+        )
         yield cue_evidence(
             result,
             LABELS,
             # open where no detector tells, refuted where one leaves room for it
-            judge(few, result.case.doubts.chance is not None),
-            f"{_label_limit(result, hidden)} The gap would be no finding were {needed} wrong",
-            value=float(needed),
-            threshold=float(hidden),
+            judge(holds, chance is not None),
+            f"{seen}, so up to {hidden} of the {result.case.k} images that make the gap may be "
+            f"labelled wrongly; without these it is {'still a' if holds else 'no'} finding",
+            value=float(hidden),
             n=result.case.k,
             doubt=LABEL_DOUBTS[result.case.task],
         )
 
 
-def _label_limit(result: CaseResult, hidden: int) -> str:
-    """How many of the images that make the gap may be labelled wrongly, and who says so."""
-    side = "bottom" if result.case.task == "recognition" else "top"
-    chance = result.case.doubts.chance
-    if chance is None:
-        return (
-            f"the detector says nothing of wrong labels; if {WRONG_LABELS:.0%} of them are wrong, "
-            f"{hidden} of the {result.case.k} images of the {side} may be."
-        )
-    return (
-        f"labels that the detector contradicts are set aside; it sees {chance:.0%} of such images, "
-        f"so up to {hidden} more of the {side} may be labelled wrongly."
-    )
-
-
-def most_hidden_labels(result: CaseResult) -> int:
-    """How many wrong labels there may be in the side that makes the gap, beside those set aside."""
-    ranked = result.ranked
-    cue = result.strongest
-    recognition = result.case.task == "recognition"
-    side = ranked.bottom[cue] if recognition else ranked.top[cue]
-    contradicted = 0
-    if ranked.kept is not None:
-        # of the images that speak for the cue: "no" with the object, "yes" without it
-        speaks = (result.unit_rates[side] > 0.5) != recognition
-        contradicted = int((speaks & ~ranked.kept[side]).sum())
-    return result.case.doubts.most_hidden(
-        contradicted, WRONG_LABELS * result.case.units_in_side(cue, top=not recognition)
-    )
-
-
-def labels_needed(audit: Audit, results: Results, result: CaseResult) -> int:
-    """The fewest images, taken out where they speak most for the cue, without which it is none."""
+def hidden_labels(result: CaseResult) -> tuple[np.ndarray, int]:
+    """The units that speak for a cue, most of all first, and how many may have a wrong label."""
     case = result.case
     cue = result.strongest
     rates = result.unit_rates
     ranked = result.ranked
-    top = ranked.top
-    bottom = ranked.bottom
-    # With the object, a wrong label makes a right "no"; without it, a right "yes".
+    # with the object a wrong label makes a right "no", without it a right "yes"
     if case.task == "recognition":
-        order = bottom[cue][np.argsort(rates[bottom[cue]])]
+        side = ranked.bottom[cue][np.argsort(rates[ranked.bottom[cue]])]
+        speaks = rates[side] <= 0.5
     else:
-        order = top[cue][np.argsort(-rates[top[cue]])]
-    known = ranked.kept
-    still = np.ones(len(rates), dtype=bool) if known is None else known
-    order = order[still[order]]
+        side = ranked.top[cue][np.argsort(-rates[ranked.top[cue]])]
+        speaks = rates[side] > 0.5
+    known = np.ones(len(rates), dtype=bool) if ranked.kept is None else ranked.kept
+    of_side = case.units_in_side(cue, top=case.task == "hallucination")
+    contradicted = int((speaks & ~known[side]).sum())
+    hidden = case.doubts.most_hidden(contradicted, WRONG_LABELS * of_side)
+    return side[known[side]], hidden
+
+
+def holds_without(
+    audit: Audit,
+    results: Results,
+    result: CaseResult,
+    side: np.ndarray,
+    hidden: int,
+) -> bool:
+    """True if the cue is still a finding without so many units of its side."""
+    if hidden >= len(side):
+        return False
+    ranked = result.ranked
+    kept = (
+        np.ones(len(result.unit_rates), bool) if ranked.kept is None else ranked.kept
+    ).copy()
+    kept[side[:hidden]] = False
+    rng = audit.rng("labels", result.case.task, result.case.label)
+    test = replace(ranked, kept=kept).test(result.sure, results.draws, rng)
     # what Holm asks of the first of all cases
     level = audit.options.level / len(results.cases)
-    # with all labels right it is a finding; with an empty side it is none
-    low = 0
-    high = len(order)
-    while high - low > 1:
-        middle = (low + high) // 2
-        kept = still.copy()
-        kept[order[:middle]] = False
-        # the same deals at each step: only the units left out differ
-        rng = audit.rng("labels", case.task, case.label)
-        less = replace(ranked, kept=kept)
-        test = less.test(result.sure, results.draws, rng)
-        if test.p_value[cue] <= level:
-            low = middle
-        else:
-            high = middle
-    return high
+    return bool(test.p_value[result.strongest] <= level)
 
 
 def check_data(study: Study) -> Iterator[Evidence]:

@@ -153,11 +153,6 @@ class Case:
         """The key of the cue's feature."""
         return f"{self.task}/{self.label}/{cue}"
 
-    def splits_by_presence(self, cue: int, top: list[int], bottom: list[int]) -> bool:
-        """Whether all images of the top rows show the cue, and none of the bottom ones."""
-        shows = self.detections.scores[:, cue] > 0
-        return bool(shows[top].all() and not shows[bottom].any())
-
     def sides_apart(self, cue: int, rng: Generator) -> tuple[IntPerK, IntPerK]:
         """The units apart that show a cue most, and as many that show it least; at most k."""
         # a gap changes with K, so K is that of the search where there are enough
