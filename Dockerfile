@@ -9,7 +9,7 @@ FROM python:3.11-slim AS wheels
 WORKDIR /clone
 RUN pip install --no-cache-dir hatchling==1.33.0
 COPY . .
-RUN PYTHONPATH=.ci python -m release.backend /wheels "$PWD"/core "$PWD"/sdk "$PWD"/plugins/*/*
+RUN PYTHONPATH=.ci python -m release.backend /wheels "$PWD"/core/engine "$PWD"/core/app "$PWD"/sdk "$PWD"/plugins/*/*
 
 FROM python:3.11-slim
 SHELL ["/bin/bash", "-o", "pipefail", "-c"]

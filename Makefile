@@ -8,8 +8,8 @@ RUN := .venv/bin
 PYTEST_WORKERS ?= 3
 
 # Every package of the workspace, found by its folder: adding a plugin means adding a folder.
-SOURCES := $(wildcard core/src sdk/src sdk-testing/src plugins/*/*/src)
-PACKAGES := $(notdir $(wildcard core/src/cuescope core/src/cuescope_core sdk/src/cuescope_sdk \
+SOURCES := $(wildcard core/*/src sdk/src sdk-testing/src plugins/*/*/src)
+PACKAGES := $(notdir $(wildcard core/*/src/cuescope core/*/src/cuescope_core sdk/src/cuescope_sdk \
     sdk-testing/src/cuescope_testing plugins/*/*/src/cuescope_*))
 BENCHMARKS := $(basename $(notdir $(wildcard benchmarks/*.py benchmarks/nulls/*.py)))
 WORLDS := $(patsubst benchmarks/%/__init__.py,%.*,$(wildcard benchmarks/*/__init__.py))
@@ -82,11 +82,11 @@ wheels: | $(UV)
 		echo "$$(echo "$${wheel%%-*}" | tr _ -) @ file://$(CURDIR)/dist/$$wheel"; \
 	done > constraints.txt
 	@echo "$$(ls dist/*.whl | wc -l) wheels in dist/. In your environment:"
-	@echo "  pip install $(CURDIR)/dist/cuescope-*.whl $(CURDIR)/dist/cuescope_sdk-*.whl"
+	@echo "  pip install $(CURDIR)/dist/cuescope-*.whl $(CURDIR)/dist/cuescope_core-*.whl $(CURDIR)/dist/cuescope_sdk-*.whl"
 	@echo "  cuescope plugins install cuescope-trove"
 
 # A release, built and proved on this machine; nothing is published (.ci/release/README.md).
-VERSION ?= $(shell sed -n 's/^version = "\(.*\)"/\1/p' core/pyproject.toml)
+VERSION ?= $(shell sed -n 's/^version = "\(.*\)"/\1/p' core/app/pyproject.toml)
 PYTHONS ?= 3.11,3.12,3.13,3.14
 RESOLUTIONS ?= highest,lowest-direct
 version release prove registered order promise: export PYTHONPATH := $(CURDIR)/.ci
@@ -117,7 +117,7 @@ clean:
 	rm -rf .venv .uv site runs dist .release
 
 # Synced again when any declared dependency changes.
-.venv/ready: pyproject.toml core/pyproject.toml sdk/pyproject.toml sdk-testing/pyproject.toml $(wildcard plugins/*/*/pyproject.toml) | $(UV)
+.venv/ready: pyproject.toml sdk/pyproject.toml sdk-testing/pyproject.toml $(wildcard core/*/pyproject.toml plugins/*/*/pyproject.toml) | $(UV)
 	@echo "installing every package into .venv: some 7.5 GB on Linux, once (docs/install.md: less)"
 	$(UV) sync --quiet --all-packages --all-extras --compile-bytecode --python $(PYTHON)
 	@touch $@

@@ -18,8 +18,15 @@ from cuescope_core.registry import GROUPS
 
 ROOT = Path(__file__).parents[1]
 PLUGINS = sorted(file.parent for file in ROOT.glob("plugins/*/*/pyproject.toml"))
-DISTS = [ROOT / "core", ROOT / "sdk", ROOT / "sdk-testing", *PLUGINS]
-# The two packages of the core: the application imports the engine, and not the other way.
+ENGINE_DIST, APPLICATION_DIST = ROOT / "core/engine", ROOT / "core/app"
+DISTS = [
+    ENGINE_DIST,
+    APPLICATION_DIST,
+    ROOT / "sdk",
+    ROOT / "sdk-testing",
+    *PLUGINS,
+]
+# The application imports the engine, and not the other way.
 ENGINE = "cuescope_core"
 APPLICATION = "cuescope"
 # what has no place in the engine: screens, pages, addresses
@@ -143,12 +150,7 @@ def module_of(dist: Path) -> str:
 # ------------------------------------------------------------------------------------- core
 
 
-def files_of(package: str) -> list[Path]:
-    """The files of one of the core's packages."""
-    return [file for file in modules(ROOT / "core") if package in file.parts]
-
-
-@pytest.mark.parametrize("file", files_of(ENGINE), ids=name_of)
+@pytest.mark.parametrize("file", modules(ENGINE_DIST), ids=name_of)
 def test_the_engine_does_not_know_the_application(file: Path) -> None:
     """Not in any file of it, be it in a function or for a type."""
     tops = {name.partition(".")[0] for name in imports(file)}
@@ -157,8 +159,8 @@ def test_the_engine_does_not_know_the_application(file: Path) -> None:
 
 def test_the_engine_runs_without_the_application() -> None:
     names = [
-        module_name(ROOT / "core", file)
-        for file in files_of(ENGINE)
+        module_name(ENGINE_DIST, file)
+        for file in modules(ENGINE_DIST)
         if file.stem != "__main__"
     ]
     program = (
@@ -181,16 +183,14 @@ def test_the_sdk_does_not_know_the_application() -> None:
 
 
 def test_core_names_nothing_heavy() -> None:
-    assert not top_level(ROOT / "core") & HEAVY
+    assert not (top_level(ENGINE_DIST) | top_level(APPLICATION_DIST)) & HEAVY
 
 
 def test_core_imports_nothing_heavy() -> None:
-    package = ROOT / "core" / "src"
     names = [
-        ".".join(file.relative_to(package).with_suffix("").parts).removesuffix(
-            ".__init__"
-        )
-        for file in modules(ROOT / "core")
+        module_name(dist, file)
+        for dist in (ENGINE_DIST, APPLICATION_DIST)
+        for file in modules(dist)
     ]
     program = (
         f"import sys, importlib\nfor name in {names}: importlib.import_module(name)\n"
@@ -210,7 +210,8 @@ def test_core_imports_nothing_heavy() -> None:
 
 
 def test_core_imports_neither_sdk_nor_plugins() -> None:
-    ours = {name for name in top_level(ROOT / "core") if name.startswith("cuescope")}
+    named = top_level(ENGINE_DIST) | top_level(APPLICATION_DIST)
+    ours = {name for name in named if name.startswith("cuescope")}
     assert ours <= {APPLICATION, ENGINE}
 
 
@@ -223,6 +224,21 @@ def runs_audits(dist: Path) -> bool:
     """Whether a dist brings a command or a bench: these stand above the application."""
     groups = project(dist)["project"].get("entry-points", {})
     return bool({"cuescope.commands", "cuescope.benches"} & groups.keys())
+
+
+def needs_of(dist: Path) -> list[str]:
+    """What a dist brings of this project: one line each, as pip takes it."""
+    needed = project(dist)["project"]["dependencies"]
+    return [need for need in needed if need.startswith("cuescope")]
+
+
+def test_the_engine_brings_nothing_of_the_application() -> None:
+    """Nor pyarrow, which is as large as all the rest and writes the files of runs."""
+    needed = project(ENGINE_DIST)["project"]["dependencies"]
+    names = {re.split(r"[\[<>=~! ]", need)[0].replace("-", "_") for need in needed}
+    assert not names & {APPLICATION, "pyarrow", *OF_THE_APPLICATION}
+    for dist in (ROOT / "sdk", ROOT / "sdk-testing"):
+        assert not [need for need in needs_of(dist) if need.startswith("cuescope>")]
 
 
 @each_plugin
@@ -407,13 +423,16 @@ def test_a_bundle_has_no_code(dist: Path) -> None:
 
 
 @each_plugin
-def test_a_plugin_needs_only_the_sdk(dist: Path) -> None:
+def test_a_plugin_needs_the_sdk_and_the_application_where_it_enters_it(
+    dist: Path,
+) -> None:
     if is_bundle(dist):
         return
-    needed = project(dist)["project"]["dependencies"]
-    ours = [need for need in needed if need.startswith("cuescope")]
-    assert len(ours) == 1
-    assert re.fullmatch(r"cuescope-sdk(\[[\w,-]+\])?[<>=~!].*", ours[0])
+    *others, sdk = needs_of(dist)
+    assert re.fullmatch(r"cuescope-sdk(\[[\w,-]+\])?[<>=~!].*", sdk)
+    assert [re.sub("[<>=~!].*", "", need) for need in others] == (
+        [APPLICATION] if APPLICATION in top_level(dist) else []
+    )
 
 
 def heavy_after(modules: list[str]) -> list[str]:
@@ -644,7 +663,8 @@ def test_a_dists_own_tests_reach_no_further_than_its_dependencies(dist: Path) ->
         if name.startswith("cuescope")
     }
     allowed = {
-        "core": {APPLICATION, ENGINE, "cuescope_fakes"},
+        "engine": {APPLICATION, ENGINE, "cuescope_fakes"},
+        "app": {APPLICATION, ENGINE, "cuescope_fakes"},
         "sdk": {APPLICATION, ENGINE, "cuescope_sdk", "cuescope_testing"},
         "sdk-testing": {APPLICATION, ENGINE, "cuescope_sdk", "cuescope_testing"},
     }
@@ -672,7 +692,7 @@ def test_hints_name_the_dists_that_there_are() -> None:
     for plugin in shipped_index():
         if is_own(plugin.dist.partition("[")[0]):
             listed.setdefault(plugin.kind, {})[plugin.name] = plugin.dist
-    assert listed == table, "core/src/cuescope/plugins.csv is to be written anew"
+    assert listed == table, "core/app/src/cuescope/plugins.csv is to be written anew"
 
 
 @each_dist

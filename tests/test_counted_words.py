@@ -42,7 +42,7 @@ ASKS = re.compile(r"== 1\b|> 1\b")
 
 
 def sources() -> list[Path]:
-    roots = [ROOT / "core/src", ROOT / "sdk/src", *ROOT.glob("plugins/*/*/src")]
+    roots = [*ROOT.glob("core/*/src"), ROOT / "sdk/src", *ROOT.glob("plugins/*/*/src")]
     return [file for root in roots for file in sorted(root.rglob("*.py"))]
 
 

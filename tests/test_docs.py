@@ -43,7 +43,7 @@ PAGES = sorted(
     page
     for pattern in (
         "*.md",
-        "core/*.md",
+        "core/*/*.md",
         "sdk/*.md",
         "sdk-testing/*.md",
         "plugins/*/*/*.md",
@@ -714,7 +714,7 @@ def test_every_page_is_in_the_navigation() -> None:
 
 
 def test_code_names_records_and_pages_that_exist() -> None:
-    files = [*ROOT.glob("core/src/**/*.py"), *ROOT.glob("sdk/src/**/*.py")]
+    files = [*ROOT.glob("core/*/src/**/*.py"), *ROOT.glob("sdk/src/**/*.py")]
     files += [*ROOT.glob("plugins/**/*.py"), *ROOT.glob("benchmarks/**/*.py")]
     files += [*ROOT.glob("tests/*.py"), *ROOT.glob(".ci/**/*.py")]
     records = {record.name[:4] for record in ROOT.glob("docs/adr/0*.md")}

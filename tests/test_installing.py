@@ -37,7 +37,8 @@ from cuescope_core.remedies import how_to_get_anew
 
 ROOT = Path(__file__).parents[1]
 PROJECTS = [
-    *(ROOT / part / "pyproject.toml" for part in ("core", "sdk", "sdk-testing")),
+    *ROOT.glob("core/*/pyproject.toml"),
+    *(ROOT / part / "pyproject.toml" for part in ("sdk", "sdk-testing")),
     *sorted(ROOT.glob("plugins/*/*/pyproject.toml")),
 ]
 WHEELS = Source(Path("/wheels"), "wheels")
@@ -49,6 +50,7 @@ def project_of(file: Path) -> dict[str, Any]:
     return project
 
 
+ALWAYS = {"cuescope-core", "cuescope", "cuescope-sdk"}  # what every plugin comes with
 OURS = {project_of(file)["name"]: file.parent for file in PROJECTS}
 SDK = project_of(ROOT / "sdk" / "pyproject.toml")
 
@@ -61,7 +63,7 @@ def test_the_table_names_every_dist_and_its_folder() -> None:
         dist: folder.relative_to(ROOT).as_posix() for dist, folder in OURS.items()
     }
     assert own_dists() == folders, (
-        "core/src/cuescope/own_dists.json is to be written anew"
+        "core/app/src/cuescope/own_dists.json is to be written anew"
     )
 
 
@@ -80,7 +82,7 @@ def test_the_table_names_what_a_dist_needs_beyond_core_and_sdk() -> None:
                 for extra in need.extras if need.name == "cuescope-sdk" else ():
                     brought = SDK["optional-dependencies"][extra]
                     names |= {Requirement(line).name for line in brought}
-            beyond = sorted((names & OURS.keys()) - {dist, "cuescope", "cuescope-sdk"})
+            beyond = sorted((names & OURS.keys()) - {dist, *ALWAYS})
             if beyond:
                 needs[wanted] = beyond
     table = json.loads(files("cuescope").joinpath("own_dists.json").read_text("utf-8"))
@@ -187,7 +189,7 @@ def faults_of_words(words: list[str], command: str) -> Iterator[str]:
 
 def lacking_paths(paths: list[str]) -> list[str]:
     """Which of core and sdk are not among paths of which one is a plugin of ours."""
-    plugins = [dist for dist in OURS if dist not in ("cuescope", "cuescope-sdk")]
+    plugins = [dist for dist in OURS if dist not in ALWAYS]
     wheels = {f"{dist.replace('-', '_')}-" for dist in plugins}
     names = [path.rpartition("/")[2] for path in paths]
     if any(name.startswith(tuple(wheels)) for name in names):
@@ -265,7 +267,7 @@ def readable_files() -> list[Path]:
     below = [file for folder in folders for file in (ROOT / folder).rglob("*")]
     found = {file for file in below if file.suffix in suffixes and file.is_file()}
     found |= {*ROOT.glob("*.md"), ROOT / "Makefile", ROOT / ".ci" / "run"}
-    exempt = {Path(__file__), ROOT / "core/src/cuescope/installing.py"}
+    exempt = {Path(__file__), ROOT / "core/app/src/cuescope/installing.py"}
     # what the texts will say once the names are ours (`make registered`)
     exempt.add(ROOT / ".ci/release/registered.toml")
     return sorted(
@@ -281,7 +283,7 @@ def test_every_kind_of_text_is_read() -> None:
         "docs/install.md",
         "docs/notebooks/trove.ipynb",
         "plugins/methods/trove/README.md",
-        "core/src/cuescope_core/registry.py",
+        "core/engine/src/cuescope_core/registry.py",
         "sdk/src/cuescope_sdk/choosing/words.toml",
         "plugins/commands/standard/src/cuescope_commands/scaffold/templates/common/README.md.template",
         ".ci/release/proving.py",
@@ -326,7 +328,7 @@ def test_a_bad_line_is_caught(text: str) -> None:
         "pip uninstall cuescope-trove",
         "cuescope plugins install cuescope-trove",
         "pip install CLONE/dist/cuescope-*.whl CLONE/dist/cuescope_sdk-*.whl",
-        "pip install -e CLONE/core -e CLONE/sdk -e CLONE/plugins/methods/trove",
+        "pip install -e CLONE/core/app -e CLONE/sdk -e CLONE/plugins/methods/trove",
         "pip install -e 'cuescope-halves[testing]'",
         "`pip install scipy`, which cuescope-trove needs",
         "pip install --no-index --find-links dist scipy",
@@ -355,7 +357,7 @@ def test_a_bad_line_is_caught_in_python(source: str) -> None:
 
 
 def test_the_source_is_read_from_what_the_installer_wrote(tmp_path: Path) -> None:
-    clone = (ROOT / "core").as_uri()
+    clone = (ROOT / "core/app").as_uri()
     editable = json.dumps({"url": clone, "dir_info": {"editable": True}})
     assert read_source(editable) == CLONE
     assert read_source(json.dumps({"url": clone, "dir_info": {}})) == Source(
@@ -373,7 +375,7 @@ def test_the_source_is_read_from_what_the_installer_wrote(tmp_path: Path) -> Non
         json.dumps(
             {"url": "https://example.org/cuescope.git", "vcs_info": {"vcs": "git"}}
         ),
-        json.dumps({"url": "file:///nowhere/core", "dir_info": {"editable": True}}),
+        json.dumps({"url": "file:///nowhere/core/app", "dir_info": {"editable": True}}),
     ],
 )
 def test_a_source_that_holds_nothing_else_is_none(direct_url: str | None) -> None:
@@ -381,14 +383,16 @@ def test_a_source_that_holds_nothing_else_is_none(direct_url: str | None) -> Non
 
 
 def test_what_a_dist_needs_is_named_with_it_before_it() -> None:
-    assert list(with_needs(["cuescope[notebook]"])) == ["cuescope"]
+    assert list(with_needs(["cuescope[notebook]"])) == ["cuescope-core", "cuescope"]
     assert list(with_needs(["Cuescope_Trove"])) == [
+        "cuescope-core",
         "cuescope",
         "cuescope-sdk",
         "cuescope-trove",
     ]
     of_toy = with_needs(["cuescope-toy[clip]", "cuescope-open-clip"])
     assert list(of_toy) == [
+        "cuescope-core",
         "cuescope",
         "cuescope-sdk",
         "cuescope-open-clip",
@@ -399,7 +403,7 @@ def test_what_a_dist_needs_is_named_with_it_before_it() -> None:
 
 def test_a_clone_gives_its_folders() -> None:
     arguments = local_arguments(with_needs(["cuescope-folder[s3,hf]"]), CLONE)
-    folders = ["core", "sdk", "plugins/datasets/folder[hf,s3]"]
+    folders = ["core/engine", "core/app", "sdk", "plugins/datasets/folder[hf,s3]"]
     assert arguments == [
         word for folder in folders for word in ("-e", f"{ROOT}/{folder}")
     ]
@@ -436,14 +440,14 @@ def test_ours_come_from_the_clone_and_others_as_they_are_named() -> None:
     assert planned.arguments[-3:] == others
     assert f"{ROOT}/plugins/methods/trove" in planned.arguments
     constrained = {re.split("[=<]", line)[0] for line in planned.constraints}
-    assert constrained == OURS.keys() - {"cuescope", "cuescope-sdk", "cuescope-trove"}
+    assert constrained == OURS.keys() - {*ALWAYS, "cuescope-trove"}
 
 
 def test_a_strangers_package_brings_none_of_ours(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def version(dist: str) -> str:
-        if dist in ("cuescope", "cuescope-sdk"):
+        if dist in ALWAYS:
             return "0.1.0"
         raise PackageNotFoundError(dist)
 
@@ -500,10 +504,11 @@ def installed(tmp_path: Path) -> Any:
     uv = shutil.which("uv") or shutil.which(ROOT / ".uv" / "bin" / "uv")
     if uv is None:
         pytest.skip("needs uv: `make .uv/bin/uv`")
-    stub_wheel(tmp_path / "dist", "cuescope", "0.1")
-    stub_wheel(tmp_path / "dist", "cuescope-sdk", "0.1", ("cuescope",))
+    stub_wheel(tmp_path / "dist", "cuescope-core", "0.1")
+    for dist in ("cuescope", "cuescope-sdk"):
+        stub_wheel(tmp_path / "dist", dist, "0.1", ("cuescope-core",))
     stub_wheel(tmp_path / "dist", "cuescope-trove", "0.1", ("cuescope-sdk",))
-    for dist in ("cuescope", "cuescope-sdk", "cuescope-trove"):
+    for dist in (*ALWAYS, "cuescope-trove"):
         stub_wheel(tmp_path / "index", dist, "99.0")
 
     def install(*words: str) -> dict[str, str]:
@@ -524,7 +529,7 @@ def installed(tmp_path: Path) -> Any:
 def test_a_squatter_is_not_installed(installed: Any, tmp_path: Path) -> None:
     source = Source(tmp_path / "dist", "wheels")
     arguments = local_arguments(with_needs(["cuescope-trove"]), source)
-    names = ("cuescope", "cuescope_sdk", "cuescope_trove")
+    names = ("cuescope_core", "cuescope", "cuescope_sdk", "cuescope_trove")
     assert installed(*arguments) == dict.fromkeys(names, "0.1")
 
 

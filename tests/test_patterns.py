@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[1]
-SOURCES = (ROOT / "core/src", ROOT / "sdk/src", *ROOT.glob("plugins/*/*/src"))
+SOURCES = (*ROOT.glob("core/*/src"), ROOT / "sdk/src", *ROOT.glob("plugins/*/*/src"))
 LETTERS = 20_000
 SECONDS = 1.0  # of this process; a loaded machine counts nothing of others
 SIGNS = (" ", "\n", "a", "A", "0", ".", "_", " \n", "\u201c")

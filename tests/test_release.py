@@ -125,18 +125,18 @@ BREAKS: dict[str, tuple[Callable[[Path], object], str]] = {
         "sdk: classifiers are not those of",
     ),
     "an address": (
-        lambda at: replace(at / "core/pyproject.toml", "Issues = ", "Bugs = "),
-        "core: urls are not those of",
+        lambda at: replace(at / "core/app/pyproject.toml", "Issues = ", "Bugs = "),
+        "core/app: urls are not those of",
     ),
     "a link": (
         lambda at: replace(
-            at / "core/README.md", "# cuescope", "# [cuescope](../README.md)"
+            at / "core/app/README.md", "# cuescope", "# [cuescope](../README.md)"
         ),
-        "core: README.md links to ../README.md",
+        "core/app: README.md links to ../README.md",
     ),
     "the core's version": (
         lambda at: replace(at / versions.CORE_VERSION, VERSION, "9.9"),
-        "core/src/cuescope/__init__.py does not say",
+        "core/app/src/cuescope/__init__.py does not say",
     ),
     "change notes": (
         lambda at: replace(
@@ -192,7 +192,7 @@ def test_texts_are_ready_for_the_day_when_the_names_are_ours(checkout: Path) -> 
     text = (checkout / "docs/install.md").read_text()
     assert "not on the package index" not in text
     assert command in text
-    help_line = (checkout / "core/src/cuescope/cli/plugins.py").read_text()
+    help_line = (checkout / "core/app/src/cuescope/cli/plugins.py").read_text()
     assert "registered on the package index" not in help_line
     compile(help_line, "plugins.py", "exec")
 
@@ -205,7 +205,7 @@ def test_every_name_has_its_day() -> None:
     assert all(len(day) <= A_DAY for day in days)
     names = [name for day in days for name in day]
     assert sorted(names) == sorted(own_dists())
-    assert names[:4] == ["cuescope", "cuescope-sdk", *BUNDLES]
+    assert names[:4] == ["cuescope-core", "cuescope-sdk", *BUNDLES]
     by_name = {dist.name: dist for dist in DISTS}
     for position, name in enumerate(names):
         if name not in BUNDLES:

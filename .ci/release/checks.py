@@ -11,8 +11,8 @@ from release.dists import Dist, read_dists
 from release.versions import CITATION, CORE_VERSION, common_metadata, with_range
 
 RELATIVE_LINK = re.compile(r"\]\((?!https?://|#|mailto:)([^)]+)\)")
-OWN_DISTS = "core/src/cuescope/own_dists.json"
-INDEX = "core/src/cuescope/plugins.csv"
+OWN_DISTS = "core/app/src/cuescope/own_dists.json"
+INDEX = "core/app/src/cuescope/plugins.csv"
 COLUMNS = ["kind", "name", "dist", "finds"]
 # as pip takes it, perhaps with extras: the command to install it is copied into a shell
 DIST = re.compile(r"[A-Za-z0-9][\w.-]*(\[[\w.,-]+\])?", re.ASCII)

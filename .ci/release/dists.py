@@ -68,9 +68,10 @@ def is_ours(name: str) -> bool:
 
 
 def read_dists(root: Path) -> list[Dist]:
-    """Every package of a checkout, core and sdk first."""
+    """Every package of a checkout, engine, application and sdk first."""
     folders = [
-        root / "core",
+        root / "core" / "engine",
+        root / "core" / "app",
         root / "sdk",
         root / "sdk-testing",
         *sorted(root.glob("plugins/*/*")),

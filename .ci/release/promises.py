@@ -23,7 +23,7 @@ PROMISED = HERE / "promised.json"
 DEPRECATED = HERE / "deprecated.toml"
 MINORS = 2  # that a deprecation is announced for
 INPUTS = ("run file", "policy")  # what a person writes: a new field must not be needed
-PACKAGES = {"cuescope": "core/src", "cuescope_sdk": "sdk/src"}
+PACKAGES = {"cuescope": "core/app/src", "cuescope_sdk": "sdk/src"}
 Promises = dict[str, dict[str, str]]
 Announced = Mapping[str, Mapping[str, str]]
 

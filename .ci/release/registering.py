@@ -5,7 +5,7 @@ from pathlib import Path
 
 from release import ReleaseError
 
-INSTALLING = "core/src/cuescope/installing.py"
+INSTALLING = "core/app/src/cuescope/installing.py"
 BEFORE, AFTER = "REGISTERED = False", "REGISTERED = True"
 TEXTS = Path(__file__).with_name("registered.toml")
 HOW = (

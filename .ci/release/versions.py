@@ -12,7 +12,7 @@ from packaging.version import Version
 
 from release.dists import Dist, is_ours, read_dists
 
-CORE_VERSION = "core/src/cuescope/__init__.py"
+CORE_VERSION = "core/app/src/cuescope/__init__.py"
 CITATION = "CITATION.cff"
 # other places that name the version or the range; what stands between the groups is replaced
 TEXTS = {

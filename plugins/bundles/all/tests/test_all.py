@@ -14,7 +14,7 @@ def names(dist: str) -> set[str]:
 def test_every_package_comes_with_it_or_with_the_start() -> None:
     brought = names("cuescope-all") | names("cuescope-start")
     # contract suites come with what tests a plugin
-    others = {"cuescope", "cuescope-all", "cuescope-testing"}
+    others = {"cuescope", "cuescope-core", "cuescope-all", "cuescope-testing"}
     assert brought | others == own_dists().keys()
 
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, Self
 from pydantic import BaseModel, FiniteFloat, Strict, TypeAdapter, ValidationError
 
 from cuescope_core.checksummed_files import read_sealed, write_sealed
-from cuescope_core.parquet_files import read_parquet
+from cuescope_core.parquet_files import read_parquet, require_pyarrow
 from cuescope_sdk import BadDataError, UserError, nearest
 
 _AGAIN = "`cuescope covar build` with the same words writes it again"
@@ -179,6 +179,7 @@ class CovarManifest:
 
     def write(self, folder: Path) -> None:
         """`covar.parquet` of a folder; equal rows, equal bytes."""
+        require_pyarrow()
         import pyarrow as pa
         import pyarrow.parquet as pq
 

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from cuescope_core.parquet_files import require_pyarrow
 from cuescope_core.plain_json import SHOWN, parse_json as parse_json, require_object
 from cuescope_sdk import UserError, inside
 from cuescope_sdk.data import TextFile
@@ -183,6 +184,7 @@ class LogFile:
         Columns that are not named are never decoded. Raises UserError for a file that is no
         Parquet.
         """
+        require_pyarrow()
         # late: to list plugins must not cost pyarrow (docs/adr/0002)
         import pyarrow as pa
         import pyarrow.parquet as pq

@@ -10,7 +10,7 @@ from cuescope_core.registry import Registry, version_with_code
 from cuescope_sdk import UserError
 
 Versions = Mapping[str, tuple[str, str]]  # module -> dist and its version
-ENGINE = {"cuescope_core": "cuescope", "cuescope_sdk": "cuescope-sdk"}
+ENGINE = {"cuescope_core": "cuescope-core", "cuescope_sdk": "cuescope-sdk"}
 # What answers depend on, where it is loaded.
 LIBRARIES = (
     "numpy",

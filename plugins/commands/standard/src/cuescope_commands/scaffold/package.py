@@ -17,8 +17,8 @@ FORMS = {"hooks": "method", "classifier": "model"}
 # of the folder in which a package is written until it is whole
 DRAFT = ".cuescope-draft-"
 KEBAB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
-# the dists cuescope-sdk and cuescope-workspace are no plugins
-RESERVED = ("sdk", "workspace")
+# the dists cuescope-core, cuescope-sdk and cuescope-workspace are no plugins
+RESERVED = ("core", "sdk", "workspace")
 
 
 def write(kind: str, name: str, folder: Path, form: str | None = None) -> Path:
