@@ -35,7 +35,7 @@ from cuescope_testing import Contract, run_audit
 from cuescope_testing._contract import HEAVY
 
 ROOT = Path(__file__).parents[1]
-CORE = ROOT / "core" / "README.md"
+CORE = ROOT / "core" / "engine" / "README.md"
 GUIDE = ROOT / "docs" / "plugin-author.md"
 PYTHON = ROOT / "docs" / "python.md"
 PAPERS = ROOT / "docs" / "papers.md"

@@ -51,6 +51,7 @@ def project_of(file: Path) -> dict[str, Any]:
 
 
 ALWAYS = {"cuescope-core", "cuescope", "cuescope-sdk"}  # what every plugin comes with
+WHEELS_OF_ALL = ("cuescope", "cuescope_core", "cuescope_sdk")
 OURS = {project_of(file)["name"]: file.parent for file in PROJECTS}
 SDK = project_of(ROOT / "sdk" / "pyproject.toml")
 
@@ -184,23 +185,17 @@ def faults_of_words(words: list[str], command: str) -> Iterator[str]:
         elif re.split(r"[\[<>=~!@]", word)[0].lower().replace("_", "-") in OURS:
             yield f"{word} from an index: {command}"
     if lacking := lacking_paths(paths):
-        yield f"{' and '.join(lacking)} from an index, by need: {command}"
+        yield f"{' and '.join(sorted(lacking))} from an index, by need: {command}"
 
 
-def lacking_paths(paths: list[str]) -> list[str]:
-    """Which of core and sdk are not among paths of which one is a plugin of ours."""
-    plugins = [dist for dist in OURS if dist not in ALWAYS]
-    wheels = {f"{dist.replace('-', '_')}-" for dist in plugins}
-    names = [path.rpartition("/")[2] for path in paths]
-    if any(name.startswith(tuple(wheels)) for name in names):
-        core, sdk = "cuescope-", "cuescope_sdk-"
-    elif any(path.endswith(own_dists()[dist]) for path in paths for dist in plugins):
-        core, sdk = "core", "sdk"
-    else:
-        return []
-    return [
-        part for part in (core, sdk) if not any(name.startswith(part) for name in names)
-    ]
+def lacking_paths(paths: list[str]) -> set[str]:
+    """Those that come with every plugin of ours, where a path's package needs them and none is it."""
+    wheels = [path.rpartition("/")[2] for path in paths if path.endswith(".whl")]
+    names = {wheel.partition("-")[0].replace("_", "-") for wheel in wheels}
+    given = (names & OURS.keys()) | {
+        dist for dist in OURS if any(path.endswith(own_dists()[dist]) for path in paths)
+    }
+    return with_needs(given).keys() & ALWAYS - given
 
 
 def texts_of(file: Path) -> Iterator[str]:
@@ -314,6 +309,7 @@ def test_no_text_installs_one_of_our_packages_by_name() -> None:
         "pip install --find-links dist scipy",
         "pip install CLONE/dist/cuescope_trove-*.whl",
         "pip install CLONE/dist/cuescope-*.whl CLONE/dist/cuescope_trove-*.whl",
+        "pip install CLONE/dist/cuescope-*.whl CLONE/dist/cuescope_sdk-*.whl",
         "pip install -e CLONE/plugins/methods/trove",
     ],
 )
@@ -327,8 +323,9 @@ def test_a_bad_line_is_caught(text: str) -> None:
         "pip install pandas",
         "pip uninstall cuescope-trove",
         "cuescope plugins install cuescope-trove",
-        "pip install CLONE/dist/cuescope-*.whl CLONE/dist/cuescope_sdk-*.whl",
-        "pip install -e CLONE/core/app -e CLONE/sdk -e CLONE/plugins/methods/trove",
+        f"pip install {' '.join(f'CLONE/dist/{d}-*.whl' for d in WHEELS_OF_ALL)}",
+        "pip install CLONE/dist/cuescope_core-*.whl CLONE/dist/cuescope_sdk-*.whl",
+        "pip install -e CLONE/core/engine -e CLONE/core/app -e CLONE/sdk -e CLONE/plugins/methods/trove",
         "pip install -e 'cuescope-halves[testing]'",
         "`pip install scipy`, which cuescope-trove needs",
         "pip install --no-index --find-links dist scipy",
@@ -480,7 +477,8 @@ def test_the_command_refuses_ours_where_nobody_knows_where_from(
     error = capsys.readouterr().err
     assert "cuescope-trove is not on the package index" in error
     assert (
-        "`make wheels` in a clone, then `pip install CLONE/dist/cuescope-*.whl" in error
+        "`make wheels` in a clone, then `pip install CLONE/dist/cuescope_core-*.whl"
+        in error
     )
 
 

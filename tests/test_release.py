@@ -118,7 +118,7 @@ BREAKS: dict[str, tuple[Callable[[Path], object], str]] = {
             versions.range_of(VERSION),
             ">=0.0.9",
         ),
-        "plugins/methods/cci: needs cuescope-sdk[figures]>=0.0.9, expected",
+        "plugins/methods/cci: needs cuescope>=0.0.9, expected",
     ),
     "a classifier": (
         lambda at: replace(at / "sdk/pyproject.toml", '    "Typing :: Typed",\n', ""),

@@ -31,7 +31,8 @@ import sys
 from importlib import import_module
 from importlib.metadata import metadata, version
 from importlib.util import find_spec
-import cuescope.application
+if find_spec("cuescope"):
+    import cuescope.application
 from cuescope_core.registry import Registry
 registry = Registry()
 entries = registry.entries

@@ -17,7 +17,7 @@ from release.dists import Dist
 from release.machine import Machine
 
 OLDER = Path(__file__).with_name("older")  # a plugin as its author left it
-OLDER_NEEDS = ("cuescope-toy", "cuescope-moving-shapes")  # what it audits
+OLDER_NEEDS = ("cuescope", "cuescope-toy", "cuescope-moving-shapes")  # what audits it
 # what a line has that asks a user to install something
 REMEDY = re.compile(r"pip install|plugins install|make wheels|brings it")
 # its answer is what else could be installed, and how

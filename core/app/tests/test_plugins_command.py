@@ -10,8 +10,8 @@ from cuescope.cli import main, plugins
 from cuescope.cli.plugins import Kind
 from cuescope_core.registry import KINDS, Registry
 
-from ...engine.tests.broken import SIX, write_six
 from ...conftest import Line, Shell
+from ...engine.tests.broken import SIX, write_six
 from ...engine.tests.stubs import cuescope, environment, write_dist
 
 LIST_MODULES = """
