@@ -189,7 +189,7 @@ def faults_of_words(words: list[str], command: str) -> Iterator[str]:
 
 
 def lacking_paths(paths: list[str]) -> set[str]:
-    """Those that come with every plugin of ours, where a path's package needs them and none is it."""
+    """What the packages of these paths need and is not among them, of what comes with all."""
     wheels = [path.rpartition("/")[2] for path in paths if path.endswith(".whl")]
     names = {wheel.partition("-")[0].replace("_", "-") for wheel in wheels}
     given = (names & OURS.keys()) | {
@@ -325,7 +325,8 @@ def test_a_bad_line_is_caught(text: str) -> None:
         "cuescope plugins install cuescope-trove",
         f"pip install {' '.join(f'CLONE/dist/{d}-*.whl' for d in WHEELS_OF_ALL)}",
         "pip install CLONE/dist/cuescope_core-*.whl CLONE/dist/cuescope_sdk-*.whl",
-        "pip install -e CLONE/core/engine -e CLONE/core/app -e CLONE/sdk -e CLONE/plugins/methods/trove",
+        "pip install -e CLONE/core/engine -e CLONE/core/app -e CLONE/sdk "
+        "-e CLONE/plugins/methods/trove",
         "pip install -e 'cuescope-halves[testing]'",
         "`pip install scipy`, which cuescope-trove needs",
         "pip install --no-index --find-links dist scipy",
