@@ -319,7 +319,9 @@ def test_a_mask_on_the_grid_lies_over_what_is_seen(build: Build) -> None:
     on_grid, in_pixels = plugin.respond([asking(shown, grid), asking(shown, framed)])
     assert farthest([on_grid], [in_pixels]) < 1e-6
     noisy = np.where(framed[..., None], pixels(1, (16, 32), 1), shown)
-    assert farthest(plugin.respond([asking(noisy, grid)]), [on_grid]) < 1e-6
+    # in a batch of as many: kernels round by its size
+    [again, _] = plugin.respond([asking(noisy, grid), asking(shown, framed)])
+    assert farthest([again], [on_grid]) < 1e-6
     assert farthest(plugin.respond([asking(shown)]), [on_grid]) > 1e-6
 
 

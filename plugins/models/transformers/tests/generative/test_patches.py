@@ -137,24 +137,6 @@ def test_families_that_show_no_patches_say_so(build: Build) -> None:
             assert reason in str(refusal.value)
 
 
-def test_of_other_families_what_the_language_model_reads_is_shown(build: Build) -> None:
-    """InternVL cuts an image in two, and shows it whole behind the halves."""
-    plugin, pixels = build("internvl"), noise((16, 32))
-    frame = Frame.from_array(pixels)
-    [found] = plugin.patch_features([frame])
-    [canvas] = plugin.canvas([frame])
-    assert canvas.shape == (16, 16, 3)
-    base, shown = library(plugin, Frame.from_array(canvas))
-    with torch.no_grad():
-        [tokens] = base.get_image_features(**shown).pooler_output
-    np.testing.assert_allclose(found, tokens.view(2, 2, -1), atol=1e-5)
-    for layer in (1, -2):
-        with pytest.raises(
-            UserError, match=f"has no image layer {layer}: expected 0 to 0"
-        ):
-            plugin.patch_features([frame], layer)
-
-
 def test_families_that_hide_tokens_show_them(
     folder_of: Callable[[str], Path], build: Build
 ) -> None:

@@ -6,7 +6,6 @@ embeddings) needs no code.
 """
 
 import inspect
-import re
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -72,11 +71,7 @@ MEASURED = (
     "what its processor makes of a pixel depends on the rest of the picture, so that a mask would "
     "change what is seen beside it"
 )
-RESAMPLED = "its visual tokens are answers to learned queries, which lie nowhere"
 BOTH_WAYS = ("or_mask_function", "block_sequence_ids", "token_type_ids=token_type_ids")
-
-# parts of the names of parameters that are tokens of a resampler
-LEARNED = re.compile(r"quer(y|ies)|latent|resampl")
 
 HIDES = (
     "before the encoder: no layer of the encoder or of the language model reads them"
@@ -87,13 +82,11 @@ HIDES = (
 class Family:
     """Why tokens are not hidden, and attention not edited; None where they are.
 
-    `why_not_placed` says why its tokens lie nowhere on an image, or None. `keeps_prefixes` says
-    that tokens see those before them alone, and frames nowhere else.
+    `keeps_prefixes` says that tokens see those before them alone, and frames nowhere else.
     """
 
     why_not_hidden: str | None
     why_not_averaged: str | None
-    why_not_placed: str | None = None
     keeps_prefixes: bool = False
 
     @property
@@ -117,7 +110,7 @@ def family_of(files: Any, visual: frozenset[int]) -> Family:
     # code of a model's own may do anything while it is built
     except Exception as error:
         reason = f"its modules cannot be looked at without weights ({error})"
-        return Family(reason, reason, reason)
+        return Family(reason, reason)
     why_not_averaged = why_closed(network) or _why_unsized(network)
     if why_not_averaged is None and not visual:
         why_not_averaged = NO_PLACEHOLDER
@@ -127,10 +120,7 @@ def family_of(files: Any, visual: frozenset[int]) -> Family:
     why_not_hidden = why_without_door(network, visual)
     if why_not_hidden is None and overlapping(network):
         why_not_hidden = MIXED
-    why_not_placed = why_not_hidden
-    if why_not_placed is None and resamples(network):
-        why_not_placed = RESAMPLED
-    return Family(why_not_hidden, why_not_averaged, why_not_placed, prefixes)
+    return Family(why_not_hidden, why_not_averaged, prefixes)
 
 
 def _why_unsized(network: Any) -> str | None:
@@ -192,16 +182,6 @@ def why_without_door(network: Any, visual: frozenset[int]) -> str | None:
     if pixels or "inputs_embeds" not in taken:
         return f"its {type(side).__name__} is not handed embeddings of words and frames"
     return None
-
-
-def resamples(network: Any) -> bool:
-    """Whether learned tokens stand between the patches and the language side."""
-    apart = {id(weight) for weight in language_side(network).parameters()}
-    return any(
-        LEARNED.search(name.rpartition(".")[2]) is not None
-        for name, weight in network.named_parameters()
-        if id(weight) not in apart
-    )
 
 
 def overlapping(network: Any) -> bool:

@@ -117,11 +117,6 @@ class GenerativeModel:
         return LoadedAhead(IMAGES_AHEAD)
 
     @cached_property
-    def grids(self) -> dict[tuple[int, int], Any]:
-        """Where tokens lie on frames of each size (row, col) that was shown (`grids`)."""
-        return {}
-
-    @cached_property
     def shapes(self) -> dict[tuple[int, int], tuple[int, int]]:
         """Rows and columns of tokens on frames of each size (`patches.grid_shape`)."""
         return {}

@@ -1,33 +1,28 @@
 """The tokens of the image encoder, and the pixels that it sees of an image.
 
-Of any family: what the language model reads, where the processor says on which grid it lies, or
-shows a view of the whole image. Of those in `ENCODERS` the layers of the encoder too, and after
-them what the language model reads: of Qwen2-VL the tokens that its merger makes of 2 x 2 patches
-(SpurLens, appendix M, averages those). In all layers the tokens are those that it reads, so that
+Of the families in `ENCODERS`: the layers of the encoder, and after them what the language model
+reads, of Qwen2-VL the tokens that its merger makes of 2 x 2 patches (SpurLens, appendix M,
+averages those). In all layers the tokens are those that it reads, so that
 merged patches stand side by side in one. Of an image that is shown whole and in tiles the whole is
 looked at; Mllama's tiles are the image.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import isqrt
 from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int, UInt8
+from jaxtyping import Float, UInt8
 from torch import Tensor, nn
 
 from cuescope_sdk import Frame, Sample, UserError
 from cuescope_sdk.torch import hook_output, quiet, to_array
-from cuescope_transformers.generative.generation import visual_tokens
 from cuescope_transformers.generative.inputs import (
     Inputs,
-    is_among,
     media_of,
     network_inputs,
     processor_outputs,
-    with_modalities,
 )
 from cuescope_transformers.generative.loading import GenerativeModel
 from cuescope_transformers.generative.modules import arguments
@@ -42,20 +37,8 @@ Levels = Float[np.ndarray, "height width"]
 TOWERS = ("clip_vision_model", "siglip_vision_model")
 WHITE = 255
 CHANNELS = 3
-# images by which a plan learns whether places are told: long, high, and of odd sides
-PROBES = ((150, 222), (320, 160), (97, 97))
-UNTOLD = "its processor does not tell where the tokens of each image lie"
-
-
-@dataclass(frozen=True)
-class TokenGrid:
-    """Which visual tokens (row, col) lie on what the network sees of images of some size.
-
-    `pixels` gives that, normalised, (row, col, 3), of what the processor makes of such an image.
-    """
-
-    token: Int[np.ndarray, "row col"]
-    pixels: Callable[[GenerativeModel, Inputs], Tensor]
+PROBE = (150, 222)  # of an image that is drawn
+UNKNOWN = "where the tokens of its family lie on an image is not known here"
 
 
 @dataclass(frozen=True)
@@ -76,32 +59,18 @@ class ImageEncoder:
 
 def why_no_patches(model: GenerativeModel) -> str | None:
     """Why nobody knows where the model's tokens lie; None where it is known."""
-    if encoder_of(model) is not None:
-        return None
-    if model.family.why_not_placed is not None:
-        return model.family.why_not_placed
-    for size in PROBES:
-        try:
-            told = find_grid(model, size) is not None
-        # a processor that refuses a drawing may take photos
-        except UserError:
-            told = False
-        if not told:
-            return UNTOLD
-    return None
+    return None if encoder_of(model) is not None else UNKNOWN
 
 
 def canvas(
     model: GenerativeModel, frames: Sequence[Frame]
 ) -> list[UInt8[np.ndarray, "height width 3"]]:
     """The pixels that the encoder sees of each frame, shown as an image."""
-    encoder = encoder_of(model)
+    encoder = require_encoder(model)
     images = []
     for frame in frames:
         # of the processor alone: no weights are opened for it
-        inputs = process(model, frame)
-        shown = encoder or require_grid(model, frame)
-        pixels = shown.pixels(model, inputs)
+        pixels = encoder.pixels(model, process(model, frame))
         images.append(as_image(pixels, model.processor.image_processor))
     return images
 
@@ -109,17 +78,13 @@ def canvas(
 def grid_shape(model: GenerativeModel, frame: Frame) -> tuple[int, int] | None:
     """Rows and columns of the tokens of a frame; None where they are not known."""
     encoder = encoder_of(model)
-    if encoder is not None:
-        size = frame.load().size
-        if size not in model.shapes:
-            config = model.files.config
-            model.shapes[size] = encoder.grid(config, process(model, frame))
-        return model.shapes[size]
-    grid = grid_of(model, frame)
-    if grid is None:
+    if encoder is None:
         return None
-    rows, cols = grid.token.shape
-    return rows, cols
+    size = frame.load().size
+    if size not in model.shapes:
+        config = model.files.config
+        model.shapes[size] = encoder.grid(config, process(model, frame))
+    return model.shapes[size]
 
 
 def seen_area(model: GenerativeModel, frame: Frame) -> Area:
@@ -161,31 +126,15 @@ def patch_features(
     layer: int,
 ) -> list[Float[np.ndarray, "row col dim"]]:
     """Tokens after a layer; raises UserError for one that is not there."""
-    encoder = encoder_of(model)
-    layers: Layers = []
-    if encoder is not None:
-        layers = encoder.layers(model.network.base_model)
-    # of any other family only what the language model reads can be found
-    depth = max(1, len(layers))
+    encoder = require_encoder(model)
+    layers = encoder.layers(model.network.base_model)
+    depth = len(layers)
     if not -depth <= layer < depth:
         raise UserError(
             f"{model.title} has no image layer {layer}",
             expected=f"0 to {depth - 1}, what the language model reads",
         )
-    if encoder is None:
-        return [_door_tokens(model, frame) for frame in frames]
     return [_tokens(model, encoder, layers[layer], frame) for frame in frames]
-
-
-def _door_tokens(
-    model: GenerativeModel, frame: Frame
-) -> Float[np.ndarray, "row col dim"]:
-    """What the language model reads of a frame."""
-    grid = require_grid(model, frame)
-    inputs = network_inputs(model, *without_words(model, frame))
-    tokens, visual = visual_tokens(model, with_modalities(model, inputs))
-    of_frame = tokens[0][visual[0]]
-    return np.asarray(to_array(of_frame)[grid.token])
 
 
 @torch.inference_mode()
@@ -204,7 +153,7 @@ def _tokens(
 
 
 def encoder_of(model: GenerativeModel) -> ImageEncoder | None:
-    """What is written for the family; None where its grid is told by drawings."""
+    """What is written for the family; None where nothing is."""
     encoder = ENCODERS.get(model.kind)
     # these families take any tower, and only some are known here
     if encoder is TOWER and model.files.config.vision_config.model_type not in TOWERS:
@@ -212,108 +161,12 @@ def encoder_of(model: GenerativeModel) -> ImageEncoder | None:
     return encoder
 
 
-def require_grid(model: GenerativeModel, frame: Frame) -> TokenGrid:
-    """The grid of a frame of a family without an encoder of its own here.
-
-    Raises UserError where it is not told.
-    """
-    reason = model.family.why_not_placed
-    grid = grid_of(model, frame)
-    if grid is None:
-        width, height = frame.load().size
-        raise UserError(
-            f"{model.title} does not show its patches",
-            got=reason or f"an image of {width} x {height} pixels: {UNTOLD}",
-        )
-    return grid
-
-
-def grid_of(model: GenerativeModel, frame: Frame) -> TokenGrid | None:
-    """The grid of images of a frame's size; None where it is not told."""
-    if model.family.why_not_placed:
-        return None
-    width, height = frame.load().size
-    if (height, width) not in model.grids:
-        model.grids[height, width] = find_grid(model, (height, width))
-    grid: TokenGrid | None = model.grids[height, width]
-    return grid
-
-
-def find_grid(model: GenerativeModel, size: Size) -> TokenGrid | None:
-    """The grid of images of a size, of the processor alone."""
-    outputs = [process(model, draw(levels)) for levels in (*ends(size), *slopes(size))]
-    prompt = torch.as_tensor(outputs[0]["input_ids"])
-    tokens = int(is_among(prompt, model.visual).sum())
-    if not tokens:
-        return None
-    return _packed(model, outputs, tokens) or _view_of_all(outputs, tokens)
-
-
-def _packed(
-    model: GenerativeModel, outputs: Sequence[Inputs], tokens: int
-) -> TokenGrid | None:
-    """The grid of flat patches that come block by block, as the processor says it."""
-    pixels = outputs[0].get("pixel_values")
-    grid = outputs[0].get("image_grid_thw")
-    merge = getattr(model.processor.image_processor, "merge_size", None)
-    if grid is None or merge is None or pixels is None or pixels.ndim != 2:
-        return None
-    _, rows, cols = (grid[0] // torch.tensor([1, merge, merge])).tolist()
-    if rows * cols != tokens:
-        return None
-    # laid out otherwise, ramps would not be even across their slope
-    *_, down, across = (_unpack_pixels(model, output) for output in outputs)
-    even = torch.allclose(down, down[:, :1]) and torch.allclose(across, across[:1])
-    token = np.arange(tokens).reshape(rows, cols)
-    return TokenGrid(token, _unpack_pixels) if even else None
-
-
-def _view_of_all(outputs: Sequence[Inputs], tokens: int) -> TokenGrid | None:
-    """The grid of the view that shows the whole image; None where there is none.
-
-    Views have equally many tokens, in square cells; ramps tell what each view shows.
-    """
-    if not all(isinstance(output.get("pixel_values"), Tensor) for output in outputs):
-        return None
-    values: list[Tensor] = [output["pixel_values"] for output in outputs]
-    shapes = {value.shape for value in values}
-    if len(shapes) > 1:
-        return None
-    [shape] = shapes
-    if len(shape) < 4 or shape[-3] != CHANNELS:
-        return None
-    height, width = shape[-2:]
-    views = [value.reshape(-1, CHANNELS * height * width) for value in values]
-    black, white, *ramps = (view.double().numpy() for view in views)
-    contrast = white - black
-    shown = np.flatnonzero((np.abs(contrast) > 0).any(axis=1))
-    if not len(shown):
-        return None
-    whole = np.ones(len(shown), dtype=bool)
-    for ramp, side in zip(ramps, (height, width), strict=True):
-        share = ((ramp - black) / np.where(contrast == 0, np.nan, contrast))[shown]
-        start = np.nanmin(share, axis=1)
-        stop = np.nanmax(share, axis=1)
-        # to a pixel
-        whole &= start <= start.min() + 1 / side
-        whole &= stop >= stop.max() - 1 / side
-    each, left = divmod(tokens, len(shown))
-    down = isqrt(each * height // width)
-    if left or not whole.any() or not down or each % down:
-        return None
-    across = each // down
-    # square cells, or nothing is known of them
-    if down * width != across * height:
-        return None
-    number = int(whole.argmax())
-
-    def pixels(model: GenerativeModel, inputs: Inputs) -> Tensor:
-        values: Tensor = inputs["pixel_values"].reshape(-1, CHANNELS, height, width)
-        return values[int(shown[number])].permute(1, 2, 0)
-
-    first = each * number
-    token = first + np.arange(each).reshape(down, across)
-    return TokenGrid(token, pixels)
+def require_encoder(model: GenerativeModel) -> ImageEncoder:
+    """The same; raises UserError where nothing is written for the family."""
+    encoder = encoder_of(model)
+    if encoder is None:
+        raise UserError(f"{model.title} does not show its patches", got=UNKNOWN)
+    return encoder
 
 
 def takes_pixels_apart(model: GenerativeModel) -> bool:
@@ -321,7 +174,7 @@ def takes_pixels_apart(model: GenerativeModel) -> bool:
 
     Of an image half black and half white most then is what comes of black, or of white.
     """
-    black, white = ends(PROBES[0])
+    black, white = ends(PROBE)
     half = np.where(np.arange(black.shape[1]) < black.shape[1] // 2, black, white)
     try:
         outputs = [process(model, draw(levels)) for levels in (black, white, half)]

@@ -16,7 +16,6 @@ from transformers.masking_utils import sdpa_mask
 
 from cuescope_sdk import UserError
 from cuescope_sdk.torch import Fusion, fused_attention
-from cuescope_transformers.generative.mixing import why_mixed
 from cuescope_transformers.generative.modules import blocks
 
 NAME = "cuescope"
@@ -82,10 +81,7 @@ def _is_cross(name: str, module: nn.Module) -> bool:
 
 
 def why_closed(model: Any) -> str | None:
-    """Why an edit of attention would not reach all that mixes tokens, in words; None where it does.
-
-    Without weights the modules alone say it; with them, a forward pass of a few tokens does too.
-    """
+    """Why an edit of attention would not reach all that mixes tokens, by the modules; or None."""
     modules = _fusion_attention(model)
     if not modules:
         return "no attention of it goes through the attention interface of transformers"
@@ -99,7 +95,7 @@ def why_closed(model: Any) -> str | None:
         numbers = ", ".join(map(str, layers[:NAMED]))
         more = f" and {len(layers) - NAMED} more" if len(layers) > NAMED else ""
         return f"{kinds} mixes tokens beside attention in layer {numbers}{more}"
-    return why_mixed(model, [module for _, module in modules])
+    return None
 
 
 def _not_ours(module: Any) -> str | None:
