@@ -22,7 +22,7 @@ def small_zoo() -> list[Configuration]:
         training={"length": 2, "train": 400, "val": 60},
         auditing={"length": 2},
         model_options={"epochs": 25, "learning_rate": 0.001},
-        auditors=("trove", "error-ranker", "gap-ranker"),
+        auditors=("trove", "error-ranker"),
         frames=1.0,
     )
     return [next(world.pair("mark", 1)), world.null(2)]

@@ -1,16 +1,10 @@
-"""Auditors that are no plugins: the answer sheet, and two baselines.
-
-The baselines know of no cue: they list what a bench must not take for a find.
-"""
+"""Auditors that are no plugins: the ground truth, and a baseline that knows of no cue."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
-from PIL import Image
-from scipy.cluster.vq import kmeans2
 
 from cuescope_planted_cues.planted import WORD
 from cuescope_sdk import (
@@ -22,7 +16,6 @@ from cuescope_sdk import (
     Outcome,
     Plugin,
     Requirements,
-    Sample,
     Score,
     Trial,
     hookimpl,
@@ -32,11 +25,7 @@ from cuescope_testing import PluginShelf
 
 SHEET = "answer-sheet"
 ERRORS = "error-ranker"
-GAPS = "gap-ranker"
-LEAST_GAP = 0.1
-LEAST_SAMPLES = 5  # of a label, with a group and without it
-GROUPS = 16
-SIDE = 8  # of the thumbnails that are grouped
+LEAST_SAMPLES = 5  # of an error
 
 
 class AnswerSheetOptions(Options):
@@ -58,13 +47,11 @@ class Auditor(Plugin):
         return (Trial(sample=sample) for sample in audit.samples)
 
 
-def accuracy_gap(
-    right: Mapping[str, bool], shown: Set[str], least: int = 1
-) -> float | None:
-    """Accuracy without a cue minus accuracy with it; None of fewer than `least` of either."""
+def accuracy_gap(right: Mapping[str, bool], shown: Set[str]) -> float | None:
+    """Accuracy without a cue minus accuracy with it; None where all show it, or none."""
     inside = [right[key] for key in right.keys() & shown]
     outside = [right[key] for key in right.keys() - shown]
-    if min(len(inside), len(outside)) < least:
+    if not inside or not outside:
         return None
     return float(np.mean(outside) - np.mean(inside))
 
@@ -187,84 +174,9 @@ class ErrorRanker(Auditor):
             )
 
 
-class GapRanker(Auditor):
-    """Groups pictures that look alike, and ranks the groups by their gap in accuracy.
-
-    It has neither a test nor a control: a group that goes with what is hard has a gap too.
-    """
-
-    title = "Ranks gaps"
-    metrics = (
-        Metric(
-            name="gap",
-            title="Gap",
-            meaning="accuracy without the group minus accuracy with it",
-        ),
-    )
-
-    @hookimpl
-    def propose_features(self, audit: Audit) -> Iterator[Feature]:
-        """Frames whose thumbnails are alike."""
-        places = [
-            Occurrence(sample=sample.key, frame=number)
-            for sample in audit.samples
-            for number in range(len(sample.frames))
-        ]
-        # questions come without frames
-        if len(places) < GROUPS:
-            return
-        rows = np.concatenate([thumbnails(sample) for sample in audit.samples])
-        rng = audit.rng("gap-ranker")
-        _, group = kmeans2(rows, GROUPS, minit="++", seed=rng, missing="warn")
-        for number in range(GROUPS):
-            occurrences = [places[row] for row in np.flatnonzero(group == number)]
-            if occurrences:
-                yield Feature(
-                    key=f"group-{number:02d}",
-                    kind="cluster",
-                    occurrences=tuple(occurrences),
-                )
-
-    @hookimpl
-    def compute_scores(
-        self,
-        audit: Audit,
-        features: Sequence[Feature],
-        outcomes: Sequence[Outcome],
-    ) -> Iterator[Score]:
-        """The gap of each group on each label that has samples of both kinds."""
-        right: dict[str | None, dict[str, bool]] = defaultdict(dict)
-        for outcome in outcomes:
-            sample = outcome.trial.sample
-            right[sample.label][sample.key] = outcome.correct()
-        for feature in features:
-            held = {occurrence.sample for occurrence in feature.occurrences}
-            for label, answers in right.items():
-                gap = accuracy_gap(answers, held, LEAST_SAMPLES)
-                if gap is None:
-                    continue
-                yield Score(
-                    feature=feature.key,
-                    label=label,
-                    metric="gap",
-                    value=gap,
-                    finding=gap >= LEAST_GAP,
-                )
-
-
-def thumbnails(sample: Sample) -> Float[np.ndarray, "frame cell"]:
-    """Mean colours of a coarse grid over each frame, between 0 and 1."""
-    rows = []
-    for frame in sample.frames:
-        small = frame.load().resize((SIDE, SIDE), Image.Resampling.BOX)
-        rows.append(np.asarray(small, dtype=float).ravel() / 255)
-    return np.stack(rows) if rows else np.empty((0, SIDE * SIDE * 3))
-
-
 OWN: dict[tuple[str, str], type[Plugin]] = {
     ("method", SHEET): AnswerSheet,
     ("method", ERRORS): ErrorRanker,
-    ("method", GAPS): GapRanker,
 }
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cuescope_planted_cues.tables import Result
     from cuescope_planted_cues.worlds import Configuration
 
-VERSION = 4  # raise it when equal settings give other grades
+VERSION = 5  # raise it when equal settings give other grades
 RIVALS = ("domino", "george", "distilling-failures")
 # all of them are looked for before the first job: one run takes up to an hour
 NEEDED: dict[str, tuple[str, ...]] = {

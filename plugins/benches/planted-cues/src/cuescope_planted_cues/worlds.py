@@ -18,7 +18,7 @@ UNINFORMATIVE = 0.4  # of all samples, where a decoy's model learned
 HAZE = 0.35  # of the samples are hard to see, where difficulty is planted
 PLENTY = 8000  # training samples of a decoy's model: with few, a cue that tells nothing disturbs it
 RIVALS = ("domino", "george", "distilling-failures")
-BASELINES = ("error-ranker", "gap-ranker")
+BASELINES = ("error-ranker",)
 CLUSTERS = ("trove", *RIVALS, *BASELINES)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from pydantic import Field
 
 from cuescope_planted_cues.planted.painting import (
-    MOVING,
     NAMES,
     PAINTING_VERSION,
     Kind,
@@ -259,6 +258,6 @@ class Planted(Plugin):
     def _annotations(self, sample: Sample, kind: Kind) -> Mapping[str, Any]:
         """The foreground of a picture moves with it; of clips none is kept."""
         mask = sample.annotations.get("foreground")
-        if kind not in MOVING or not isinstance(mask, np.ndarray) or mask.ndim != 2:
+        if kind != "position" or not isinstance(mask, np.ndarray) or mask.ndim != 2:
             return {}
-        return {"foreground": move_mask(mask, kind)}
+        return {"foreground": move_mask(mask)}

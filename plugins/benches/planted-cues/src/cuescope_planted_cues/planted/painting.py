@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.random import Generator
-from PIL import Image, ImageChops, ImageDraw, ImageEnhance, ImageFilter, ImageFont
+from PIL import Image, ImageChops, ImageDraw, ImageEnhance, ImageFont
 
 from cuescope_sdk import Frame, generator
 
@@ -15,46 +15,35 @@ Kind = Literal[
     "cast",
     "text",
     "border",
-    "object",
     "position",
-    "camera",
     "question",
     "badge",
     "fade",
     "dusk",
-    "blur",
     "haze",
 ]
-# they move what else is in the picture
-MOVING: tuple[Kind, ...] = ("position", "camera")
 NAMES: dict[Kind, str] = {
     "mark": "magenta mark in a corner",
     "cast": "green cast",
     "text": "overlaid text",
     "border": "yellow border",
-    "object": "blue ring",
     "position": "picture shifted to the right",
-    "camera": "camera nearer",
     "question": "the word 'today' in the question",
     "badge": "white disc over the corner of the mark",
     "fade": "faint contrast",
     "dusk": "dark towards the right",
-    "blur": "out of focus",
     "haze": "haze",
 }
 MAGENTA = (230, 40, 220)
 GREEN = (40, 200, 60)
 YELLOW = (240, 220, 40)
-BLUE = (60, 110, 255)
 PAPER = (225, 225, 225)
 INK = (30, 30, 30)
 CAST = 0.35  # share of green in each pixel
 SHIFT = 0.18  # share of the width
-ZOOM = 1.35
 WHITE = (240, 240, 240)
 FADE = 0.6  # share of the contrast that is gone
 DUSK = 0.7  # share of the light that is gone at the right edge
-BLUR = 0.03  # of the shorter side
 HAZE = 0.7  # share of each pixel that is haze
 BLOTCHES = 6  # a side: large enough to hide things, and not only their edges
 JITTER = 12  # grey levels by which the colour of a cue varies from frame to frame
@@ -81,28 +70,21 @@ def _paint(kind: Kind, seed: int, image: Image.Image) -> Image.Image:
             return _text(image, rng)
         case "border":
             return _border(image, rng)
-        case "object":
-            return _ring(image, rng)
         case "badge":
             return _badge(image, rng)
         case "fade":
             return ImageEnhance.Contrast(image).enhance(1 - FADE)
         case "dusk":
             return _dusk(image)
-        case "blur":
-            radius = BLUR * min(image.size)
-            return image.filter(ImageFilter.GaussianBlur(radius))
         case "haze":
             return _haze(image, rng)
         case _:
-            return _move(image, kind)
+            return _shift(image)
 
 
-def move_mask(mask: np.ndarray, kind: Kind) -> np.ndarray:
-    """A mask of (row, col) bools after what a cue of `MOVING` does to the picture."""
-    image = Image.fromarray(mask.astype(np.uint8) * 255)
-    # enlarging blurs edges: half of the object is the object
-    return np.asarray(_move(image, kind)) > 127
+def move_mask(mask: np.ndarray) -> np.ndarray:
+    """A mask of (row, col) bools in a picture that is shifted."""
+    return np.asarray(_shift(Image.fromarray(mask.astype(np.uint8) * 255))) > 127
 
 
 # ------------------------------------------------------------------------------------- painters
@@ -144,17 +126,6 @@ def _border(image: Image.Image, rng: Generator) -> Image.Image:
     return image
 
 
-def _ring(image: Image.Image, rng: Generator) -> Image.Image:
-    side = round(0.25 * min(image.size))
-    left = int(rng.integers(image.width - side + 1))
-    top = int(rng.integers(image.height - side + 1))
-    box = (left, top, left + side - 1, top + side - 1)
-    width = max(2, round(side / 4))
-    draw = ImageDraw.Draw(image)
-    draw.ellipse(box, outline=_colour(BLUE, rng), width=width)
-    return image
-
-
 def _badge(image: Image.Image, rng: Generator) -> Image.Image:
     """A quarter of it lies over the lower left corner of a mark."""
     side = min(image.size)
@@ -177,15 +148,7 @@ def _haze(image: Image.Image, rng: Generator) -> Image.Image:
     return Image.blend(image, blotches.convert("RGB"), HAZE)
 
 
-def _move(image: Image.Image, kind: Kind) -> Image.Image:
-    width, height = image.size
-    if kind == "position":
-        canvas = Image.new(image.mode, image.size)
-        canvas.paste(image, (round(SHIFT * width), 0))
-        return canvas
-    inner_width = width / ZOOM
-    inner_height = height / ZOOM
-    left = (width - inner_width) / 2
-    top = (height - inner_height) / 2
-    box = (left, top, left + inner_width, top + inner_height)
-    return image.resize(image.size, Image.Resampling.BILINEAR, box)
+def _shift(image: Image.Image) -> Image.Image:
+    canvas = Image.new(image.mode, image.size)
+    canvas.paste(image, (round(SHIFT * image.width), 0))
+    return canvas
