@@ -12,6 +12,7 @@
 from cuescope_testing._contract import Contract, NotApplicable
 from cuescope_testing._dataset_contract import DatasetContract
 from cuescope_testing._executor_contract import ExecutorContract, ObserverContract
+from cuescope_testing._explainer_contract import ExplainerContract
 from cuescope_testing._exporter_contract import ExporterContract
 from cuescope_testing._fake_data import FakeDataset
 from cuescope_testing._fake_method import FakeMethod
@@ -39,6 +40,7 @@ __all__ = [
     "DatasetContract",
     "EditContract",
     "ExecutorContract",
+    "ExplainerContract",
     "ExporterContract",
     "FAKE_TOOLS",
     "FakeDataset",
@@ -77,6 +79,7 @@ CONTRACTS: dict[str, type[Contract]] = {
         ObserverContract,
         MitigatorContract,
         InterventionContract,
+        ExplainerContract,
         LogContract,
         ExporterContract,
     )

@@ -101,8 +101,8 @@ def run_audit(
 class Setup:
     """Setup of an audit, by class; `tools` are classes by role, built without options.
 
-    `folder` is the plugins' cache folder, the user's own where it is None. Responses are kept
-    in memory only.
+    `others` are what plugins build, by kind and name. `folder` is the plugins' cache folder, the
+    user's own where it is None. Responses are kept in memory only.
     """
 
     method: type[Any]
@@ -113,6 +113,7 @@ class Setup:
     data_options: Given = field(default_factory=dict)
     tools: Mapping[str, type[Any]] = field(default_factory=dict)
     folder: Path | None = None
+    others: Mapping[tuple[str, str], type[Any]] = field(default_factory=dict)
 
     def report(self, cache: ResponseCache | None = None, **settings: Any) -> Report:
         """Run it; `settings` are those of a request (seed, limit, batch_size ...)."""
@@ -145,6 +146,7 @@ class Setup:
         classes = {"method": self.method, "model": self.model, "dataset": self.data}
         shelf = {(kind, NAME): cls for kind, cls in classes.items()}
         shelf |= {("tool", f"{NAME}-{role}"): cls for role, cls in self.tools.items()}
+        shelf |= self.others
         registry = PluginShelf(shelf, installed=True)
         return Context(registry=registry, cache=self.folder or cache_folder())
 

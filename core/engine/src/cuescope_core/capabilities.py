@@ -444,6 +444,7 @@ MEMBERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "executor": (("map",),),
     "mitigator": (("fit",), ("mitigated",)),
     "intervention": (("intervene",),),
+    "explainer": (("explain",),),
     "log": (("fits",), ("read",)),
     "exporter": (("title",), ("export",)),
     "bench": (("run",),),

@@ -54,6 +54,7 @@ GROUPS = {  # of entry points, with the kind of plugin that each lists
     "cuescope.observers": "observer",
     "cuescope.mitigators": "mitigator",
     "cuescope.interventions": "intervention",
+    "cuescope.explainers": "explainer",
     "cuescope.logs": "log",
     "cuescope.exporters": "exporter",
     "cuescope.benches": "bench",

@@ -20,7 +20,7 @@ from cuescope_sdk import UserError
 from cuescope_testing import Contract
 
 KINDS = ("method", "model", "dataset", "tool", "executor", "observer", "mitigator")
-KINDS += ("intervention", "edit", "log", "exporter", "bench", "command")
+KINDS += ("intervention", "explainer", "edit", "log", "exporter", "bench", "command")
 WITHOUT_CONTRACT = ("bench", "command")
 FORMS = ("method --hooks", "model --classifier")
 VARIANTS = (*KINDS, *FORMS)

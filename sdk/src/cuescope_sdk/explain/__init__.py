@@ -12,6 +12,16 @@ if TYPE_CHECKING:
     )
     from cuescope_sdk.explain._curves import Perturbation as Perturbation
     from cuescope_sdk.explain._evidence import FaithfulnessCheck as FaithfulnessCheck
+    from cuescope_sdk.explain._regions import (
+        Explained as Explained,
+        Grid as Grid,
+        RegionExplainer as RegionExplainer,
+        Steps as Steps,
+    )
+    from cuescope_sdk.explain._words import (
+        AnswerWords as AnswerWords,
+        ScoresWords as ScoresWords,
+    )
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
@@ -19,5 +29,7 @@ __getattr__, __dir__, __all__ = attach(
         "._canvas": ["Canvas", "Explainer", "foreground_of"],
         "._curves": ["Perturbation"],
         "._evidence": ["FaithfulnessCheck"],
+        "._regions": ["Explained", "Grid", "RegionExplainer", "Steps"],
+        "._words": ["AnswerWords", "ScoresWords"],
     },
 )

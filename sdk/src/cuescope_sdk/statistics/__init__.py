@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cuescope_sdk.statistics._intervals import (
         change_interval as change_interval,
         gap_intervals as gap_intervals,
+        mean_above as mean_above,
         mean_interval as mean_interval,
         student_interval as student_interval,
     )
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     )
     from cuescope_sdk.statistics._two_groups import TwoGroups as TwoGroups
     from cuescope_sdk.statistics._unseen import most_unseen as most_unseen
+    from cuescope_sdk.statistics._verdicts import Verdict as Verdict, decide as decide
     from cuescope_sdk.statistics._weighted_means import WeightedMeans as WeightedMeans
 
 __getattr__, __dir__, __all__ = attach(
@@ -89,6 +91,7 @@ __getattr__, __dir__, __all__ = attach(
         "._intervals": [
             "change_interval",
             "gap_intervals",
+            "mean_above",
             "mean_interval",
             "student_interval",
         ],
@@ -115,6 +118,7 @@ __getattr__, __dir__, __all__ = attach(
         ],
         "._two_groups": ["TwoGroups"],
         "._unseen": ["most_unseen"],
+        "._verdicts": ["Verdict", "decide"],
         "._weighted_means": ["WeightedMeans"],
     },
 )

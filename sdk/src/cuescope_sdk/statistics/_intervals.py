@@ -127,6 +127,20 @@ def student_interval(
     return mean - reach, mean + reach
 
 
+def mean_above(values: PerItem, margin: float) -> float:
+    """Probability that the mean of what values are drawn from is above a margin (Student, 1908).
+
+    One minus the one-sided p-value. Raises ValueError for fewer than two numbers.
+    """
+    if len(values) < 2:
+        raise ValueError(f"expected two numbers or more, got {len(values)}")
+    apart = float(np.mean(values)) - margin
+    error = float(stats.sem(values))
+    if error == 0:
+        return float(apart > 0)
+    return float(stats.t.cdf(apart / error, len(values) - 1))
+
+
 # --------------------------------------------------------------------------------- the machinery
 
 Limits = tuple[PerCell, PerCell]

@@ -72,6 +72,7 @@ class Kind(Enum):
     observer = "observer"
     exporter = "exporter"
     intervention = "intervention"
+    explainer = "explainer"
     mitigator = "mitigator"
     log = "log"
     bench = "bench"

@@ -11,12 +11,13 @@ from cuescope_confirm.experiment.arms import CONTROL, Arm
 from cuescope_confirm.experiment.doses import UNKNOWN
 from cuescope_confirm.merging.modalities import NO_CUE
 from cuescope_confirm.sample_plan import POWER_NOTE, SamplePlan, power
-from cuescope_confirm.scores import Results, Row, Verdict, estimate_of
+from cuescope_confirm.scores import Results, Row, estimate_of
 from cuescope_confirm.sentences import MORE_TESTED, points, statement, with_interval
 from cuescope_confirm.study import Cue, Study, folders_of
 from cuescope_confirm.trials import NOTHING
 from cuescope_sdk import Audit, Cell, Finding, Score, Table
 from cuescope_sdk.report import count_of, shares_row
+from cuescope_sdk.statistics import Verdict
 
 VERDICTS = get_args(Verdict)
 RULE = """\

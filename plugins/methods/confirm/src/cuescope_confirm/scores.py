@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from operator import itemgetter
-from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool
@@ -22,11 +21,12 @@ from cuescope_sdk.statistics import (
     Observed,
     PrognosticGap,
     Shift,
+    Verdict,
     change_interval,
+    decide,
     dose_response,
 )
 
-Verdict = Literal["cause", "not a cause", "inconclusive"]
 # spread of what pairs of the user's own do beside the cue, which is nothing
 ALONE = 1e-3
 
@@ -117,33 +117,6 @@ def measure(experiment: Experiment) -> Results:
     rows = [replace(row, lost=_accuracy_lost(experiment, row)) for row in rows]
     rows.sort(key=lambda row: row.rank(margin))
     return Results(study, rows)
-
-
-def decide(
-    above: Sequence[float | None], error: float
-) -> list[tuple[Verdict, float | None]]:
-    """Verdicts by the probability of each cue that its effect is above the margin.
-
-    The surest are told as long as the expected number of false ones among all that are told is at
-    most `error` (after Müller, Parmigiani, Robert and Rousseau, 2004), so a single cue is a cause
-    from 1 - `error` on. With each stands the expected share of false ones up to there.
-
-    >>> decide([0.99, 0.97, 0.5, None], 0.05)[:2]
-    [('cause', 0.01), ('cause', 0.02)]
-    """
-    verdicts: list[tuple[Verdict, float | None]] = [("inconclusive", None)] * len(above)
-    wrong = []
-    for row, probability in enumerate(above):
-        if probability is not None:
-            wrong.append((min(probability, 1 - probability), row))
-    total = 0.0
-    for count, (chance, row) in enumerate(sorted(wrong), 1):
-        total += chance
-        told: Verdict = "inconclusive"
-        if total <= error:
-            told = "cause" if (above[row] or 0.0) > 0.5 else "not a cause"
-        verdicts[row] = told, round(total / count, 6)
-    return verdicts
 
 
 def estimate_of(arm: Arm, confidence: float) -> Estimate[float]:

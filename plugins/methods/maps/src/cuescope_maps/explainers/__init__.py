@@ -1,0 +1,1 @@
+"""The explainers that this package brings; any package may bring more."""
