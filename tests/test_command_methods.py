@@ -22,6 +22,7 @@ METHODS |= {
     "distilling-failures",
     "domino",
     "looking",
+    "maps",
     "george",
     "random",
     "mitigation",

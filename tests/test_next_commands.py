@@ -97,6 +97,7 @@ SMALL = {
     "george": "--model toy --data moving-shapes --limit 200",
     "random": "--model toy --data moving-shapes --limit 200",
     "answers": "--model toy-clip --data scenes --limit 60",
+    "maps": "--model toy --data moving-shapes --limit 40 -O samples=4",
     "looking": "--model toy-clip --data scenes --limit 60",
     "blind": "--model none --data scenes --limit 60",
     "cci": "--model toy-clip --data scenes --limit 96",

@@ -29,6 +29,8 @@ class Maps(Plugin):
     title = "Maps: where the model looked for an answer, proved"
     finds = "The regions of pictures and clips that cause single answers."
     requires = Requirements(outputs=frozenset(), labels=0)
+    # `cuescope investigate` leaves it out: regions of single pictures are no cue of others
+    is_control = True
     data_needs = DataNeeds(
         each="data set",
         least=2,

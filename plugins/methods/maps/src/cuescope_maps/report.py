@@ -34,6 +34,9 @@ from cuescope_sdk.statistics import (
 
 NOT_SHOWN = "not shown to matter"
 ANSWERS = 5  # rows of a finding: the screen has 30 lines
+NEXT_STEP = (
+    "Compare with other explainers: -O explainers=greedy,occlusion,rise,shapley,random."
+)
 CLAIMS: dict[Verdict, str] = {
     "cause": "{feature} cause the answer",
     "not a cause": "{feature} do no more than equal regions elsewhere",
@@ -83,7 +86,7 @@ def features(audit: Audit, options: MapsOptions) -> Iterator[Feature]:
         yield Feature(
             key=explainer,
             kind="regions",
-            name=f"the regions of {explainer}",
+            name=f"the regions that {explainer} outlines",
             occurrences=tuple(occurrences),
         )
 
@@ -164,6 +167,7 @@ def scores(
     for result in made:
         audit.note(f"maps of {result.explainer} that hold", share_words(result))
     audit.note("language prior", sentence(rows, margin))
+    audit.note("next step", NEXT_STEP)
     for result in made:
         effect = result.posterior.effect
         about: dict[str, Any] = {

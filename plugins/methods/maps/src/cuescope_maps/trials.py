@@ -10,7 +10,16 @@ from scipy.special import softmax
 from cuescope_maps.explainers.sampling import difference_of_means
 from cuescope_maps.options import CONTROLS, MapsOptions
 from cuescope_maps.scores import area_under, knee, sizes_of, top_parts
-from cuescope_sdk import Audit, Outcome, PluginError, Readout, Sample, Trial, UserError
+from cuescope_sdk import (
+    Audit,
+    Outcome,
+    Output,
+    PluginError,
+    Readout,
+    Sample,
+    Trial,
+    UserError,
+)
 from cuescope_sdk.explain import AnswerWords, Explained, Grid, RegionExplainer, Steps
 from cuescope_sdk.language import normalise_answer
 
@@ -41,7 +50,7 @@ class Target:
         """The trial that asks for the answer to a changed sample."""
         if self.words:
             return AnswerWords(words=self.words).of(changed.sample, changed.edit)
-        output = "text" if self.choice is None else "logits"
+        output: Output = "text" if self.choice is None else "logits"
         return replace(changed, outputs=frozenset({output}))
 
     def probability(self, outcome: Outcome) -> float:
@@ -137,7 +146,7 @@ def find_targets(audit: Audit, options: MapsOptions) -> list[tuple[Target, float
     for sample in samples:
         # a model has logits for choices alone
         closed = "logits" in has.outputs and len(sample.choices) > 1
-        output = "logits" if closed else "text"
+        output: Output = "logits" if closed else "text"
         if output not in has.outputs:
             raise UserError(
                 f"maps: sample '{sample.key}' cannot be answered",
@@ -145,10 +154,11 @@ def find_targets(audit: Audit, options: MapsOptions) -> list[tuple[Target, float
                 got=f"{len(sample.choices)} choices",
             )
         asked.append(Trial(sample=sample, outputs=frozenset({output})))
-    targets = [
-        _target_of(outcome, options, has.exposes) for outcome in audit.respond(asked)
-    ]
-    targets = [target for target in targets if target is not None]
+    targets = []
+    for outcome in audit.respond(asked):
+        target = _target_of(outcome, options, has.exposes)
+        if target is not None:
+            targets.append(target)
     if not targets:
         named = f"the word '{options.word}'" if options.word else "an answer"
         raise UserError(

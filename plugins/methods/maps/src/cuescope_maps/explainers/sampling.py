@@ -2,7 +2,6 @@
 
 import numpy as np
 from jaxtyping import Float
-from scipy.special import softmax
 
 from cuescope_sdk.explain import Explained, RegionExplainer, Steps
 
@@ -98,7 +97,7 @@ class Random(RegionExplainer):
     def explain(self, case: Explained) -> Steps:
         """Random numbers; nothing is asked."""
         yield from ()
-        return softmax(case.rng.normal(size=case.grid.count))
+        return case.rng.normal(size=case.grid.count)
 
     def calls(self, parts: int, budget: int) -> int:
         """None."""

@@ -4,9 +4,7 @@ import numpy as np
 
 from cuescope_sdk.explain import Explained, RegionExplainer, Steps
 
-AT_ONCE = (
-    4  # candidates a step: 1 to 8 give the same regions (benchmarks/results/maps.md)
-)
+AT_ONCE = 4  # candidates a step
 
 
 class Greedy(RegionExplainer):
@@ -45,7 +43,7 @@ class Greedy(RegionExplainer):
             region[best] = True
             value = float(values.max())
         rest = np.minimum(gains, last if np.isfinite(last) else gains.max())
-        return np.where(region, importance, rest)
+        return np.asarray(np.where(region, importance, rest))
 
     def calls(self, parts: int, budget: int) -> int:
         """Each part alone and hidden, none at all, and so many steps as the budget allows."""
