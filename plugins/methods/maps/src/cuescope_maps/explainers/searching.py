@@ -56,4 +56,4 @@ def _objective(regions: np.ndarray, intact: float) -> Steps:
     """Insight plus necessity of each region (subset, part)."""
     values = yield np.concatenate([regions, ~regions])
     alone, without = np.split(values, 2)
-    return alone + intact - without
+    return np.asarray(alone + intact - without)
