@@ -7,7 +7,7 @@ import pytest
 from rich.cells import cell_len
 
 from cuescope.report.html import render
-from cuescope.report.screen import LINES, WIDTH, screen
+from cuescope.report.screen import LINES, WIDTH, WORDS, screen
 from cuescope_core.conclusions import (
     Accuracy,
     Evidence,
@@ -89,6 +89,13 @@ def test_it_has_thirty_lines_of_eighty_columns(
     assert not any("…" in line for line in said)
     rows = [line for line in said if line.startswith("? ")]
     assert len(rows) >= min(cues, 3)
+
+
+@pytest.mark.parametrize("rows", [1, 8, 20])
+@pytest.mark.parametrize("cues", [1, 2, 4, 5, 40])
+def test_it_has_two_hundred_words(cues: int, rows: int) -> None:
+    report = found(cues, rows, "red background")
+    assert sum(len(line.split()) for line in lines_of(report)) <= WORDS
 
 
 def test_no_word_of_a_stranger_begins_a_line() -> None:

@@ -1,10 +1,11 @@
-"""The first screen of a report: at most thirty lines of eighty columns, for any number of findings.
+"""The first screen of a report: at most 30 lines of 80 columns and 200 words, for any findings.
 
 What the model relies on, how bad it is, how sure that is, and what to do next.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
@@ -18,6 +19,7 @@ from cuescope_core.printable import one_line
 from cuescope_core.signs import with_sign
 
 LINES = 30
+WORDS = 200  # about a minute of reading
 WIDTH = 80
 ROWS = 8  # of the table of the findings
 BLOCKS = 4  # findings that have rows of their own; of more each has one row
@@ -67,8 +69,10 @@ def _lines(report: Report, run: str, program: str, width: int) -> Iterator[Line]
     yield from head
     yield "", ""
     if shown:
-        # what it leaves to the others, and a blank on either side
-        yield from _table(report, shown, width, LINES - len(head) - len(tail) - 2)
+        # what the others leave, and a blank on either side
+        lines = LINES - len(head) - len(tail) - 2
+        words = WORDS - _count_words([*head, *tail])
+        yield from _table(report, shown, width, lines, words)
         yield "", ""
     yield from tail
 
@@ -164,10 +168,14 @@ class _Column:
         return max(map(cell_len, (self.head, *self.cells)))
 
 
+def _count_words(lines: Iterable[Line]) -> int:
+    return sum(len(words.split()) for words, _ in lines)
+
+
 def _table(
-    report: Report, cues: Sequence[Finding], width: int, most: int
+    report: Report, cues: Sequence[Finding], width: int, most: int, most_words: int
 ) -> Iterator[Line]:
-    """At most so many lines: the rows of each cue by change; of many cues the largest of each."""
+    """At most so many lines and words: the rows of each cue by change, one of each at least."""
     ranked = [(cue, sorted(cue.rows, key=_rank)) for cue in cues if cue.rows]
     # a heading, a row and room for another each
     if len(cues) > min(BLOCKS, most // 3) and len(cues) > 1:
@@ -191,19 +199,33 @@ def _table(
     # each block has a line of its own, and the last says how many there are more
     left = most - len(head) - 1 - sum(heading is not None for heading, _ in blocks)
     single = len(cues) == 1
-    number = 0
+    headings = [
+        [] if heading is None else list(_folded("", heading, width, "cyan", most=1))
+        for heading, _ in blocks
+    ]
+    drawn = [
+        list(_row_lines(row, columns, number, room, 2 if single else 1))
+        for number, row in enumerate(shown)
+    ]
+    words_left = most_words - _count_words([*head, *chain.from_iterable(headings)])
+    fits = _count_words(chain.from_iterable(drawn)) <= words_left
+    # in any case the largest change of each cue, and of one block three
+    least = 3 if len(blocks) == 1 else 1
+    of_row = iter(drawn)
     printed = 0
-    for place, (heading, rows) in enumerate(blocks):
-        if heading is not None:
-            yield from _folded("", heading, width, "cyan", most=1)
+    for place, (_, rows) in enumerate(blocks):
+        yield from headings[place]
         share = left // (len(blocks) - place)
-        for row in rows:
-            lines = list(_row_lines(row, columns, number, room, 2 if single else 1))
-            number += 1
-            if len(lines) > share:
+        words = words_left // (len(blocks) - place)
+        for number, _ in enumerate(rows):
+            lines = next(of_row)
+            count = _count_words(lines)
+            if len(lines) > share or not (fits or number < least or count <= words):
                 continue
             share -= len(lines)
             left -= len(lines)
+            words -= count
+            words_left -= count
             printed += 1
             yield from lines
     if total > printed:
@@ -312,6 +334,7 @@ def _impact(report: Report, cues: Sequence[Finding], width: int) -> Iterator[Lin
         if cue.impact is not None
     ][:BLOCKS]
     totals = {(impact.total, impact.of) for _, impact in known}
+    kinds = {impact.of for _, impact in known}
     if not known:
         words = impact_words(report, cues[0])
     elif len(totals) == 1:
@@ -321,6 +344,10 @@ def _impact(report: Report, cues: Sequence[Finding], width: int) -> Iterator[Lin
             counts.setdefault(name, []).append(f"{impact.count:,}")
         parts = [f"{name} {', '.join(of_name)}" for name, of_name in counts.items()]
         words = f"of {total:,} {of}: {', '.join(parts)}"
+    elif len(kinds) == 1:
+        [of] = kinds
+        counted = (f"{name} {i.count:,} of {i.total:,}" for name, i in known)
+        words = f"{of}: {'; '.join(counted)}"
     else:
         words = "; ".join(
             f"{name}: {impact.count:,} of {impact.total:,} {impact.of}"

@@ -77,7 +77,7 @@ def next_commands(report: Report, run: str, program: str) -> list[tuple[str, str
     if is_new and _samples_with_first(report):
         look = (
             f"cuescope show --page {shlex.quote(run)}",
-            "pictures with the cue and without",
+            "pictures with and without it",
         )
         tests = [
             (command, "is it a cause?")

@@ -67,7 +67,9 @@ def _finding_row(result: CaseResult, key: str) -> Row:
     case = result.case
     figures = result.figures(result.strongest)
     row = shares_row(
-        IMAGES[case.task].format(with_article(case.label), case.label),
+        IMAGES[case.task]
+        .format(with_article(case.label), case.label)
+        .removeprefix("images "),
         float(figures.with_rates.mean()),
         float(figures.without_rates.mean()),
         Estimate(figures.gap, figures.low, figures.high),
@@ -86,7 +88,7 @@ def _impact(results: Sequence[CaseResult]) -> Impact | None:
             return Impact(
                 count=round(float(imagined[top[result.strongest]].sum())),
                 total=round(float(imagined.sum())),
-                of=f'false "yes" to {result.case.label}',
+                of='false "yes"',
                 detail="in the images that show the cue most",
             )
     return None
@@ -210,7 +212,7 @@ def describe_power(power: Power) -> str:
         if power.gap is None
         else f"a gap of {100 * power.gap:.0f} points"
     )
-    return f"80% for {gap}, if the model says yes to {ASSUMED_RATE:.0%} of the images with the cue"
+    return f"80% for {gap} (yes to {ASSUMED_RATE:.0%} with the cue)"
 
 
 def note_results(audit: Audit, results: Results) -> None:
