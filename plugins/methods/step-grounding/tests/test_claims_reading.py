@@ -83,10 +83,6 @@ def test_a_denial_reaches_as_far_as_it_is_meant(
         ("None of the players is running.", {"not (player: run)"}),
         ("There is a bus but no taxi.", {"no taxi"}),
         (
-            "The pen is not in the cup but on the desk.",
-            {"not (pen inside cup)", "pen on desk"},
-        ),
-        (
             "The chest contains neither coins nor rings.",
             {"not (coin inside chest)", "not (ring inside chest)"},
         ),
@@ -158,8 +154,6 @@ def test_a_pronoun_means_what_was_named(
 @pytest.mark.parametrize(
     ("step", "claims"),
     [
-        ("She cuts the loaf into slices.", {"person: cut loaf"}),
-        ("The lid is left open.", {"lid is open"}),
         ("The boy balances on his left foot.", {"boy: balance", "boy on left foot"}),
         ("The mat is on the middle shelf.", {"mat on middle shelf"}),
         (
@@ -230,7 +224,6 @@ def test_a_count_knows_what_else_is_said_of_those_counted(used: Parser) -> None:
 @pytest.mark.parametrize(
     ("step", "claims"),
     [
-        ("She pushes the gate open.", {"person: push gate", "gate is open"}),
         (
             "The coat is carried by a porter in a red jacket.",
             {"porter: carry coat", "porter: wear red jacket"},

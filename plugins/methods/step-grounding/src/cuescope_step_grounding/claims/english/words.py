@@ -1,6 +1,5 @@
 """English word lists: how steps name people, things, places, plans and motions."""
 
-from itertools import count
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -8,11 +7,12 @@ from cuescope_sdk.language import CLAIM_WORDS
 from cuescope_step_grounding.claims.resources import read_toml
 
 LISTS = read_toml("claims/english/words.toml")
+PATTERNS = read_toml("claims/english/patterns.toml")
 AGENT = "agent"  # who holds the camera
 
 
 class _Words(SimpleNamespace):
-    """Each list by its name: `WORDS.rooms`."""
+    """Each list by its name: `WORDS.people`."""
 
     if TYPE_CHECKING:
 
@@ -24,7 +24,7 @@ for _name, _words in LISTS.items():
     if isinstance(_words, str):
         setattr(WORDS, _name, frozenset(_words.split()))
 WORDS.unseen |= CLAIM_WORDS["ideas"]
-WORDS.planning |= CLAIM_WORDS["mental"]
+WORDS.idle = WORDS.beginning | WORDS.failing | WORDS.planning | WORDS.wanting
 
 
 def by_word(table: str) -> dict[str, str]:
@@ -37,6 +37,5 @@ def by_word(table: str) -> dict[str, str]:
 
 RELATIONS = by_word("relations")
 ORDERS = by_word("orders")
-NUMBERS = dict(zip(LISTS["numbers"].split(), count(), strict=False))
-NUMBERS |= dict(zip(LISTS["tens"].split(), count(20, 10), strict=False))
-NUMBERS |= {"single": 1, "dozen": 12}
+NUMBERS = {word: str(number) for number, word in enumerate(LISTS["numbers"].split())}
+NUMBERS |= {"single": "1", "dozen": "12"}
