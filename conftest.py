@@ -89,6 +89,14 @@ def spared(request: pytest.FixtureRequest) -> Generator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def own_runs(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
+    """Runs of tests are noted in a folder of their own, and not in that of the user."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CUESCOPE_OWN_RUNS", str(tmp_path_factory.mktemp("own-runs")))
+        yield
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Twelve thousand tests and torch stay until the end: looking for garbage among them takes

@@ -6,7 +6,9 @@ import pytest
 
 from cuescope_core.registry import Registry
 from cuescope_core.request import make_request
-from cuescope_core.run_location import FOLDER, from_place, keep_place, place_of
+from cuescope_core.run_location import from_place
+from cuescope_core.runs import RunFolder, asked_in
+from cuescope_testing import FakeMethod, run_audit
 
 
 @pytest.fixture
@@ -40,19 +42,14 @@ def test_paths_of_a_run_are_found_from_elsewhere(
     assert again.data == f"folder:{typed_in / 'photos'}"
 
 
-def test_the_place_is_remembered_beside_the_answers(
+def test_a_place_that_is_gone_is_none(
     typed_in: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    report = run_audit(FakeMethod)
+    RunFolder(tmp_path / "others").save(report, {})
     monkeypatch.chdir(typed_in)
-    keep_place("c0ffee", tmp_path / "cache")
-    assert place_of("c0ffee", tmp_path / "cache") == typed_in
-    assert place_of("tea", tmp_path / "cache") is None
-    file = tmp_path / "cache" / FOLDER / "c0ffee"
-    content = file.read_bytes()
-    file.write_bytes(content.replace(b"project", b"Project"))
-    with pytest.warns(UserWarning, match="not known: .* is not what cuescope wrote"):
-        assert place_of("c0ffee", tmp_path / "cache") is None
-    file.write_bytes(content)
+    RunFolder(tmp_path / "run").save(report, {}, own=True)
+    assert asked_in(tmp_path / "run") == typed_in
     monkeypatch.chdir(tmp_path)
     typed_in.rename(tmp_path / "moved")
-    assert place_of("c0ffee", tmp_path / "cache") is None
+    assert asked_in(tmp_path / "run") is None

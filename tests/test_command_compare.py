@@ -18,7 +18,6 @@ from cuescope_commands.comparing._tables import (
     verdicts,
 )
 from cuescope_core.answers import read_answers
-from cuescope_core.context import cache_folder
 from cuescope_core.runs import RunFolder, load_report
 from cuescope_sdk import Report
 from cuescope_testing import FakeMethod, run_audit
@@ -187,7 +186,7 @@ def test_what_is_not_alike_is_not_paired(
         update={"data": report.provenance.data.model_copy(update={"spec": "coco"})}
     )
     RunFolder(other).save(
-        report.model_copy(update={"provenance": origin}), {}, answers=cache_folder()
+        report.model_copy(update={"provenance": origin}), {}, own=True
     )
     assert (
         "Not paired: they are of other data sets (moving-shapes and coco)"
@@ -324,7 +323,7 @@ def test_a_consensus_says_who_found_what(
     )
     paths = []
     for name, made in (("a", report), ("b", renamed), ("c", without_findings(report))):
-        RunFolder(tmp_path / name).save(made, {}, answers=cache_folder())
+        RunFolder(tmp_path / name).save(made, {}, own=True)
         paths.append(tmp_path / name)
     tables = json.loads(line("--consensus", *paths[:2], "--json"))["tables"]
     _, labels, by_label = (table["rows"] for table in tables)
@@ -343,7 +342,7 @@ def test_a_consensus_says_who_found_what(
     assert {row["runs"] for row in said[-1]["rows"]} == {"2 of 3"}
     elsewhere = report.provenance.model_copy(update={"labels": ("other", "top")})
     RunFolder(tmp_path / "d").save(
-        report.model_copy(update={"provenance": elsewhere}), {}, answers=cache_folder()
+        report.model_copy(update={"provenance": elsewhere}), {}, own=True
     )
     fault = line("--consensus", paths[0], tmp_path / "d", code=2)
     assert "d: expected the 3 labels of a, got 2 labels, 1 of them the same" in fault

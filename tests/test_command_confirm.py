@@ -14,7 +14,6 @@ import pytest
 from command_line import run, run_refused, written_plugins
 from PIL import Image
 
-from cuescope_core.context import cache_folder
 from cuescope_core.runs import RunFolder, load_report
 from cuescope_sdk import Context, Report
 from cuescope_testing import FakeDataset
@@ -506,7 +505,7 @@ def test_runs_that_cannot_be_tested_are_told_in_a_line(
         text = json.dumps({**stored, **update, "seal": None})
         (folder / "report.json").write_text(text)
     for folder in (changed, gone):  # as this user would have made it
-        RunFolder(folder).save(load_report(folder), {}, answers=cache_folder())
+        RunFolder(folder).save(load_report(folder), {}, own=True)
     for folder, said in (
         (bare, "no finding of"),
         (old, "is no report of schema version 2: got version 0"),

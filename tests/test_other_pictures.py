@@ -1,5 +1,6 @@
 """A stored run shows the pictures that it asked about, or names the first that is another."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,11 +10,11 @@ from starlette.testclient import TestClient
 
 from cuescope.application import Rerun, Runner, ask_again, require_same_data
 from cuescope.cli import main
-from cuescope_core.context import Context, cache_folder
+from cuescope_core.context import Context
 from cuescope_core.errors import UserError
-from cuescope_core.run_location import FOLDER
 from cuescope_core.runs import load_report
 from cuescope_core.stored_run import ChangedDataError, StoredRun
+from cuescope_core.trust import own_runs
 from cuescope_view.runs import RunsFolder
 from cuescope_view.server import make_app
 
@@ -70,8 +71,13 @@ def exchange(data: Path) -> None:
 
 
 def forget_place(run: Path) -> None:
-    """As on another computer, which has the folder and the key."""
-    (cache_folder() / FOLDER / load_report(run).hash).unlink()
+    """As on another computer, which has the run and the note of it."""
+    seal = json.loads((run / "report.json").read_text())["seal"]
+    (run.parent / "gone").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(run.parent / "gone")
+        own_runs.remember(seal)
+    (run.parent / "gone").rmdir()
 
 
 def in_b_without_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

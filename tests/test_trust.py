@@ -33,7 +33,7 @@ from arrivals import (
 
 from cuescope.cli import app, main
 from cuescope_core.conclusions import Report
-from cuescope_core.context import Context, cache_folder
+from cuescope_core.context import Context
 from cuescope_core.errors import PlanStopped, UserError
 from cuescope_core.registry import Registry
 from cuescope_core.runs import RunFolder, source_of
@@ -488,8 +488,8 @@ def test_a_guard_is_opened_anew_for_each_command(
     mail = mailed_run(made, tmp_path / "own", guarded, "old")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CUESCOPE_CACHE", str(made.parent / "cache"))
-        RunFolder(mail).save(_unsealed(mail), {}, answers=cache_folder())
-        assert source_of(mail, cache_folder()).typed_before
+        RunFolder(mail).save(_unsealed(mail), {}, own=True)
+        assert source_of(mail).typed_before
         with bait.watching() as touches:
             feature = _unsealed(mail).features[0].key
             assert end_of("confirm", mail, "--feature", feature, "--plan", "-q") == 2

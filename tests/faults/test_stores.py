@@ -41,12 +41,11 @@ from cuescope_core.conclusions import (
     Report,
     Score,
 )
-from cuescope_core.context import cache_folder
 from cuescope_core.digest import digest
 from cuescope_core.errors import UserError
 from cuescope_core.mitigated import mitigator_of
-from cuescope_core.run_location import keep_place, place_of
 from cuescope_core.runs import RunFolder, illustrations, load_report, picture_key
+from cuescope_core.trust import own_runs
 from cuescope_core.types import Outcome, Response, Sample, Trial
 from cuescope_covar import Covar
 from cuescope_covar_build.files import BuildFolder
@@ -305,7 +304,7 @@ def write_run(folder: Path) -> None:
     answers.finish(audit=NO_FIGURES, report=RUN)
     keys = [picture_key(occurrence) for occurrence in illustrations(RUN)]
     pictures = {key: f"the JPEG of {key}".encode() for key in keys}
-    run.save(RUN, pictures, page=PAGE, answers=cache_folder())
+    run.save(RUN, pictures, page=PAGE, own=True)
 
 
 def read_report(folder: Path) -> object:
@@ -388,11 +387,21 @@ def read_warned_names(folder: Path) -> object:
             raise UserError(str(told)) from told
 
 
+SEAL = "5ea1" * 8
+
+
+def remember_run(folder: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CUESCOPE_OWN_RUNS", str(folder))
+        own_runs.remember(SEAL)
+
+
 def read_place(folder: Path) -> object:
-    with warnings.catch_warnings():
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        patch.setenv("CUESCOPE_OWN_RUNS", str(folder))
         warnings.simplefilter("error")
         try:
-            return str(place_of(RUN.hash, folder))
+            return str(own_runs.asked_in(SEAL))
         except UserWarning as told:
             raise UserError(str(told)) from told
 
@@ -446,9 +455,7 @@ STORES = {
     "list of an investigation": Store(write_investigation, read_investigation),
     "key of a sheet of labels": Store(write_labels, read_key, "key.json*"),
     "names of cues": Store(write_names, read_warned_names),
-    "where a run was asked for": Store(
-        lambda folder: keep_place(RUN.hash, folder), read_place
-    ),
+    "where a run was asked for": Store(remember_run, read_place),
     "results of a bench": Store(run_jobs, run_jobs),
     "results of quag's bench": Store(run_trainings, run_trainings),
     "covar table": Store(write_covar, read_covar, "covar.parquet*"),
@@ -473,14 +480,6 @@ def _no_trainings(monkeypatch: pytest.MonkeyPatch) -> None:
         return training.Errors(alpha / 3, 2 * alpha, 3 * alpha)
 
     monkeypatch.setattr(training, "train_and_test", known)
-
-
-@pytest.fixture(autouse=True)
-def _own_key(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Runs of these tests are signed by a key of their own."""
-    monkeypatch.setenv("CUESCOPE_KEY", str(tmp_path_factory.mktemp("key") / "key"))
 
 
 def flip(folder: Path, pattern: str, number: int) -> None:

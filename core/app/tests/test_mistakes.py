@@ -178,14 +178,12 @@ def test_a_folder_of_runs_becomes_no_run(line: Line, tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["mine"]
 
 
-def test_a_run_that_another_cache_folder_knows_names_the_variable(
+def test_a_run_that_another_folder_of_notes_knows_names_the_variable(
     line: Line, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line(*AUDIT, "--out", "mine", "-q")
-    monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "other"))
-    assert "set CUESCOPE_CACHE and CUESCOPE_KEY to" in line(
-        "show", "--page", "mine", code=2
-    )
+    monkeypatch.setenv("CUESCOPE_OWN_RUNS", str(tmp_path / "other"))
+    assert "set CUESCOPE_OWN_RUNS to" in line("show", "--page", "mine", code=2)
 
 
 @pytest.mark.parametrize(

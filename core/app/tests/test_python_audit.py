@@ -118,17 +118,6 @@ def test_the_door_names_what_it_has() -> None:
 # --------------------------------------------------------------------------------- functions
 
 
-def test_a_key_that_is_none_is_told_before_the_model_is_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def never(images: Any) -> Any:
-        raise AssertionError("asked for answers that no run can hold")
-
-    monkeypatch.setenv("CUESCOPE_KEY", str(tmp_path))
-    with pytest.raises(UserError, match="CUESCOPE_KEY: expected a file"):
-        audit(never)
-
-
 def test_a_function_is_audited(capsys: pytest.CaptureFixture[str]) -> None:
     report = audit()
     # what the fake model, which is the same function, gives on the same pictures
@@ -575,7 +564,7 @@ def test_the_page_of_somebody_else_is_not_opened(
     report = audit(out="one")
     report.open()
     assert opened == [(tmp_path / "one" / "report.html").as_uri()]
-    monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "another"))
+    monkeypatch.setenv("CUESCOPE_OWN_RUNS", str(tmp_path / "another"))
     with pytest.raises(UserError, match="untrusted"):
         cuescope.load("one").open()
     assert len(opened) == 1

@@ -21,7 +21,6 @@ from cuescope.report.terminal import show
 from cuescope.rerun import beside
 from cuescope_core.checksummed_files import LARGEST_WORDS, write_sealed
 from cuescope_core.conclusions import Portrait, Report, Table
-from cuescope_core.context import cache_folder
 from cuescope_core.errors import BadDataError, UserError
 from cuescope_core.jpeg_scans import MOST_SCANS
 from cuescope_core.runs import RunFolder, load_report
@@ -90,8 +89,7 @@ def test_files_of_a_stranger_have_a_limit(
 ) -> None:
     """A hole in a file takes no room in a mail, and all of the memory."""
     report = make_report()
-    signed = cache_folder() if is_own else None
-    RunFolder(run).save(report, make_pictures(report), page="p" * 99, answers=signed)
+    RunFolder(run).save(report, make_pictures(report), page="p" * 99, own=is_own)
     monkeypatch.setattr("cuescope_core.runs.MOST_OF_STRANGERS", 10)
     if is_own:
         assert RunFolder(run).read("report.html") == b"p" * 99

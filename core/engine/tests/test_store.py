@@ -352,8 +352,8 @@ def test_a_run_folder_gives_back_report_and_pictures(tmp_path: Path) -> None:
     report = make_report()
     pictures = make_pictures(report)
     folder = RunFolder(tmp_path / "run")
-    folder.save(report, pictures, answers=tmp_path)
-    assert load_report(folder.path, cache=tmp_path) == report
+    folder.save(report, pictures, own=True)
+    assert load_report(folder.path) == report
     assert load_report(folder.report_file).hash == report.hash
     shown = folder.pictures(report)
     assert shown

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from cuescope_core import run_under_test as tested
-from cuescope_core.context import cache_folder
 from cuescope_core.runs import RunFolder
 
 from .reports import make_report
@@ -15,7 +14,7 @@ def stored(folder: Path, **origin: object) -> Path:
     told = report.model_copy(update={"provenance": provenance})
     run = RunFolder(folder)
     run.prepare()
-    run.save(told, {}, answers=cache_folder())
+    run.save(told, {}, own=True)
     return folder
 
 

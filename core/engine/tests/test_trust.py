@@ -1,13 +1,12 @@
 """The rule for what nobody typed: marks of options, sources, and who made a run."""
 
-import os
 from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
 
 from cuescope_core.errors import UserError
-from cuescope_core.trust import maker, risks
+from cuescope_core.trust import own_runs, risks
 from cuescope_core.trust.addresses import Address
 from cuescope_core.trust.source import Source
 from cuescope_core.types import Options
@@ -113,104 +112,65 @@ def test_a_run_of_ones_own_may_name_what_was_typed_for_it(tmp_path: Path) -> Non
     check(own, server="http://127.0.0.1:8000/v1", key_env="C_KEY", file="/etc/hosts")
 
 
-class TestMaker:
-    """Only this user, with this cache folder, can write the signature."""
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of this user's notes."""
+    monkeypatch.setenv("CUESCOPE_OWN_RUNS", str(tmp_path / "notes"))
+    return tmp_path / "notes"
 
-    @pytest.fixture(autouse=True)
-    def home(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.delenv("CUESCOPE_KEY", raising=False)
-        monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
-    def test_a_signature_fits_its_seal_and_cache(self, tmp_path: Path) -> None:
-        signature = maker.sign("seal", tmp_path)
-        assert maker.is_signed("seal", signature, tmp_path)
-        assert not maker.is_signed("other", signature, tmp_path)
-        assert not maker.is_signed("seal", signature, tmp_path / "other")
-        assert not maker.is_signed("seal", None, tmp_path)
-        assert not maker.is_signed("seal", "", tmp_path)
-        assert not maker.is_signed("seal", "ä\udcff", tmp_path)
+SEAL = "0123456789abcdef" * 2
 
-    def test_another_user_has_another_key(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        signature = maker.sign("seal", tmp_path)
-        monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "stranger"))
-        assert not maker.is_signed("seal", signature, tmp_path)
 
-    def test_a_named_key_is_for_machines_that_share_runs(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("CUESCOPE_KEY", str(tmp_path / "shared"))
-        signature = maker.sign("seal", tmp_path / "here")
-        assert maker.is_signed("seal", signature, tmp_path / "there")
+def test_a_run_of_ones_own_is_known_with_where_it_was_asked_for(
+    notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    own_runs.remember(SEAL)
+    assert own_runs.asked_in(SEAL) == tmp_path
+    for seal in (None, "", SEAL[::-1], f"../notes/{SEAL}", "ä\udcff"):
+        assert not own_runs.is_own(seal)
+    monkeypatch.setenv("CUESCOPE_OWN_RUNS", str(tmp_path / "of another user"))
+    assert not own_runs.is_own(SEAL)
 
-    def test_the_key_is_for_its_owner_alone(self, tmp_path: Path) -> None:
-        maker.sign("seal", tmp_path)
-        (key,) = (tmp_path / "data").rglob("key")
-        assert key.stat().st_mode & 0o077 == 0
 
-    def test_a_key_that_fills_the_memory_is_none(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        key = tmp_path / "key"
-        key.touch()
-        # a hole, which takes no place on the disk
-        os.truncate(key, 2**40)
-        monkeypatch.setenv("CUESCOPE_KEY", str(key))
-        with pytest.raises(UserError, match="expected a file with a key of 32 bytes"):
-            maker.sign("seal", tmp_path)
+def test_without_a_variable_notes_lie_in_the_users_data_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CUESCOPE_OWN_RUNS")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    own_runs.remember(SEAL)
+    assert (tmp_path / "cuescope" / "own-runs" / SEAL).is_file()
+    assert own_runs.is_own(SEAL)
 
-    @pytest.mark.parametrize("named", [".", "short", "short/key"])
-    def test_a_named_key_that_is_none_is_refused(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
-    ) -> None:
-        """A key of this process alone would make each of its runs a stranger's in the next."""
-        (tmp_path / "short").write_bytes(b"16 bytes or less")
-        monkeypatch.setenv("CUESCOPE_KEY", str(tmp_path / named))
-        with pytest.raises(UserError, match="CUESCOPE_KEY: expected a file"):
-            maker.sign("seal", tmp_path)
 
-    def test_where_no_key_can_be_kept_a_process_knows_its_own_and_says_so(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        (tmp_path / "file").write_text("")
-        monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
-        with pytest.warns(UserWarning, match="no key can be kept .* Set CUESCOPE_KEY"):
-            signature = maker.sign("seal", tmp_path)
-        assert maker.is_signed("seal", signature, tmp_path)
-        maker._key.cache_clear()  # as in the next process
-        with pytest.warns(UserWarning, match="no key can be kept"):
-            assert not maker.is_signed("seal", signature, tmp_path)
+def test_where_no_note_can_be_kept_a_process_knows_its_own_and_says_so(
+    notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes.write_text("")
+    with pytest.warns(UserWarning, match="somebody else's: .* set CUESCOPE_OWN_RUNS"):
+        own_runs.remember(SEAL)
+    with pytest.warns(UserWarning, match="a run of yours counts as somebody else's"):
+        assert not own_runs.is_own(SEAL[::-1])
+    monkeypatch.setattr(own_runs, "_unkept", {})  # as in the next process
+    with pytest.warns(UserWarning, match="a run of yours counts as somebody else's"):
+        assert not own_runs.is_own(SEAL)
 
-    def test_a_folder_without_hard_links_keeps_a_key(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        def refuse(*_: object) -> None:
-            raise OSError("no links here")
 
-        monkeypatch.setattr(os, "link", refuse)
-        signature = maker.sign("seal", tmp_path)
-        maker._key.cache_clear()
-        assert maker.is_signed("seal", signature, tmp_path)
-        kept = sorted(f.name for f in (tmp_path / "data" / "cuescope").iterdir())
-        assert kept == [".key.lock", "key"]
-
-    @pytest.mark.parametrize("damage", ["cut", "flip"])
-    def test_a_damaged_key_is_told(self, tmp_path: Path, damage: str) -> None:
-        maker.sign("seal", tmp_path)
-        (key,) = (tmp_path / "data").rglob("key")
-        content = bytearray(key.read_bytes())
-        content[3] ^= 1
-        key.write_bytes(content if damage == "flip" else content[:20])
-        maker._key.cache_clear()
-        with pytest.raises(UserError, match=r"key of your runs: .* delete it: a new"):
-            maker.is_signed("seal", "", tmp_path)
-
-    def test_a_cache_folder_may_be_mounted_elsewhere(self, tmp_path: Path) -> None:
-        (tmp_path / "cache").mkdir()
-        signature = maker.sign("seal", tmp_path / "cache")
-        (tmp_path / "cache").rename(tmp_path / "mount")
-        assert maker.is_signed("seal", signature, tmp_path / "mount")
-        (tmp_path / "strange").mkdir()
-        maker.sign("other", tmp_path / "strange")
-        assert not maker.is_signed("seal", signature, tmp_path / "strange")
+@pytest.mark.parametrize("damage", ["cut", "flip", "renamed"])
+def test_a_damaged_note_is_told_and_costs_its_run_alone(
+    notes: Path, damage: str
+) -> None:
+    own_runs.remember(SEAL)
+    own_runs.remember(SEAL[::-1])
+    note = notes / SEAL
+    content = bytearray(note.read_bytes())
+    content[3] ^= 1
+    if damage == "renamed":
+        (notes / SEAL[::-1]).replace(note)
+        own_runs.remember(SEAL[::-1])
+    else:
+        note.write_bytes(content if damage == "flip" else content[:9])
+    with pytest.warns(UserWarning, match="is not what cuescope wrote"):
+        assert not own_runs.is_own(SEAL)
+    assert own_runs.is_own(SEAL[::-1])

@@ -45,7 +45,7 @@ class ExporterContract(Contract):
             session = Session(plain.request, context, cache, [kept])
             report = session.run()
             kept.finish(session.audit, report)
-            run.save(report, {}, page="", answers=context.cache)
+            run.save(report, {}, page="", own=True)
             folder = place / "exported"
             folder.mkdir()
             yield StoredRun(run.path, context), folder

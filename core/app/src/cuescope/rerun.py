@@ -76,14 +76,14 @@ def ask_again(
 
     Raises UserError where the run was made elsewhere and the person has not typed what it is about.
     """
-    from cuescope_core.run_location import from_place, place_of
-    from cuescope_core.runs import load_report, require_undamaged, source_of
+    from cuescope_core.run_location import from_place
+    from cuescope_core.runs import asked_in, load_report, require_undamaged, source_of
     from cuescope_core.trust.source import ELSEWHERE
 
     context = runner.context
     changes = asked.changes
     allowed = frozenset(asked.allow)
-    source = source_of(run, context.cache, allowed)
+    source = source_of(run, allowed)
     if not source.typed_before:
         # a mailed run would else choose which code runs and which host gets a key (docs/adr/0021)
         if asked.model is None or asked.data is None:
@@ -105,9 +105,8 @@ def ask_again(
         asked.kinds,
         is_ours=source.typed_before,
     )
-    place = place_of(report.hash, context.cache)
     # of a stranger's run no path is followed elsewhere
-    if place is not None and source.typed_before:
+    if place := asked_in(run):
         stored = from_place(stored, place, context.registry)
     request = runner.on_objects(stored.model_copy(update=changes))
     # what was typed now is the person's word, all else is the run's

@@ -20,10 +20,8 @@ from cuescope_core.context import Context
 from cuescope_core.engine import Session
 from cuescope_core.errors import UserError
 from cuescope_core.request import Request
-from cuescope_core.run_location import keep_place
 from cuescope_core.runs import RunFolder, load_report, require_undamaged, source_of
 from cuescope_core.store import ResponseCache
-from cuescope_core.trust.maker import require_key
 from cuescope_core.trust.paths import require_own_cache
 from cuescope_core.types import Sample
 
@@ -108,7 +106,6 @@ class Runner:
         tally = Tally()
         answers = AnswersFile(folder.answers_file)
         self._require_own_folder(request)
-        require_key()  # told before hours of answers
         session = self.session(request, answers, ModelNames(), tally)
         if resume and (stored := self._recall(request, session)) is not None:
             made = stored.provenance.started.replace("T", " ")
@@ -157,9 +154,7 @@ class Runner:
         folder = self.folder(request)
         pictures = report_pictures(report, samples)
         page = html.render(report, pictures, str(folder.path))
-        cache = self.context.cache
-        folder.save(report, pictures, page=page, answers=cache, tables=tables)
-        keep_place(report.hash, cache)
+        folder.save(report, pictures, page=page, own=True, tables=tables)
 
     def _recall(self, request: Request, session: Session) -> Report | None:
         """The stored report of this request, None where others made it, or another version."""
@@ -168,8 +163,8 @@ class Runner:
             return None
         try:
             # without a seal it may be what anybody printed or wrote
-            stored = load_report(file, sealed=True, cache=self.context.cache)
-            if not source_of(file, self.context.cache).typed_before:
+            stored = load_report(file, sealed=True)
+            if not source_of(file).typed_before:
                 from cuescope_core.trust.source import ELSEWHERE
 
                 raise UserError(f"{file} is {ELSEWHERE}")

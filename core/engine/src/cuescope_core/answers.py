@@ -8,7 +8,6 @@ from weakref import finalize
 import numpy as np
 
 from cuescope_core.atomic_files import Draft
-from cuescope_core.context import cache_folder
 from cuescope_core.digest import digest
 from cuescope_core.errors import UserError
 from cuescope_core.findings import as_table, write_findings
@@ -106,7 +105,7 @@ def read_answers(path: Path) -> "pa.Table":
     # by the report's digest: a file that was changed is refused
     content = RunFolder(path).read(file.name)
     limits = {}
-    if source_of(path, cache_folder()).typed_before:
+    if source_of(path).typed_before:
         # a run of one's own may have a hundred million answers
         limits = {"most_rows": None, "most_bytes": None}
     from cuescope_core.parquet_files import read_parquet

@@ -707,8 +707,8 @@ class Report(Value):
     `cues` are the findings, a cue each; of a report that has none they are made of its scores, as
     of those of schema 1.
 
-    A stored report has the digests of the `files` beside it by name, `seal`, the digest of all that
-    it says, and the `signature` of its maker: see runs.py. A changed one is not taken.
+    A stored report has the digests of the `files` beside it by name, and `seal`, the digest of all
+    that it says: see runs.py. A changed one is not taken.
     """
 
     schema_version: Literal[1, 2] = SCHEMA_VERSION
@@ -728,10 +728,10 @@ class Report(Value):
     provenance: Provenance
     cost: Cost
     files: dict[str, str] = {}
-    # no secret is in it: a seal tells damage, the signature who made the run (docs/adr/0014)
+    # no secret is in it: a seal tells damage, and a note of the user who made it (docs/adr/0021)
     seal: str | None = None
     # under a key of the user that never travels (docs/adr/0021)
-    signature: str | None = None
+    signature: str | None = None  # of reports from before notes
 
     @model_validator(mode="after")
     def _scores_are_about_its_features(self) -> Self:

@@ -1,60 +1,18 @@
 """Where a run was asked for: paths that were typed there are found from everywhere.
 
 A report keeps paths as they were typed, for it is sent to others. The folder in which they were
-typed is this computer's business, so it stands in the cache and not in the run.
+typed is this computer's business: see `trust.own_runs`.
 """
 
-import json
-import warnings
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cuescope_core.checksummed_files import read_sealed, write_sealed
-from cuescope_core.errors import UserError
 from cuescope_core.spec import Spec
 
 if TYPE_CHECKING:
     from cuescope_core.registry import Registry
     from cuescope_core.request import Request
-
-FOLDER = "asked-from"
-MOST_BYTES = 2**16  # of a path
-
-
-def keep_place(report_hash: str, cache: Path) -> None:
-    """Remember that this report was asked for in the working folder."""
-    content = json.dumps({"folder": str(Path.cwd())}).encode()
-    # a cache that cannot be written costs only this
-    with suppress(OSError, UserError):
-        write_sealed(cache / FOLDER / report_hash, content)
-
-
-def place_of(report_hash: str, cache: Path) -> Path | None:
-    """Where this report was asked for; None where nobody knows, or the folder is gone.
-
-    A file that is damaged is told.
-    """
-    file = cache / FOLDER / report_hash
-    try:
-        place = _place_in(file)
-    except FileNotFoundError:
-        return None
-    except (OSError, UserError, ValueError, LookupError, TypeError) as error:
-        warnings.warn(
-            f"where this run was asked for is not known: {error}", stacklevel=2
-        )
-        return None
-    # the folder may be gone, or on a drive that is not there today
-    return place if place.is_dir() else None
-
-
-def _place_in(file: Path) -> Path:
-    from cuescope_core.plain_json import parse_json
-
-    content = read_sealed(file, most=MOST_BYTES)
-    return Path(parse_json(content, file.name)["folder"])
 
 
 def from_place(request: "Request", place: Path, registry: "Registry") -> "Request":

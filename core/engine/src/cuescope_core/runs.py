@@ -13,10 +13,9 @@ from pydantic import ValidationError
 
 from cuescope_core.atomic_files import read_whole, write_atomically as write_atomically
 from cuescope_core.conclusions import SCHEMA_VERSION, Occurrence, Report
-from cuescope_core.context import cache_folder
 from cuescope_core.digest import digest
 from cuescope_core.errors import UserError, nearest
-from cuescope_core.trust.maker import is_signed, sign
+from cuescope_core.trust import own_runs
 from cuescope_core.trust.paths import inside, require_own_place
 
 if TYPE_CHECKING:
@@ -73,14 +72,14 @@ class RunFolder:
         pictures: Mapping[str, bytes],
         *,
         page: str = "",
-        answers: Path | None = None,
+        own: bool = False,
         tables: Collection[str] = TABLES,
     ) -> None:
         """Store page and pictures first and the report last: a report that is there is whole.
 
-        The report has the digest of every file beside it and a seal over all of that, signed where
-        `answers` names the cache folder (see `trust.maker`). `tables` are those that were written
-        for it: what lay in the folder before is nobody's word.
+        The report has the digest of every file beside it and a seal over all of that, which is
+        noted as this user's `own` (see `trust.own_runs`). `tables` are those that were written for
+        it: what lay in the folder before is nobody's word.
         """
         for key, jpeg in pictures.items():
             write_atomically(self._picture(key), jpeg)
@@ -96,7 +95,12 @@ class RunFolder:
             if file.is_file()
         }
         whole = report.model_copy(update={"files": digests})
-        write_atomically(self.report_file, _seal_report(whole, answers))
+        # by way of JSON, for that is all that a reader can compute it from
+        seal = _seal_of(whole.model_dump_json(indent=1))
+        if own:
+            own_runs.remember(seal)
+        sealed = whole.model_copy(update={"seal": seal})
+        write_atomically(self.report_file, sealed.model_dump_json(indent=1))
         (self.path / ".started").unlink(missing_ok=True)
 
     def pictures(self, report: Report) -> dict[str, bytes]:
@@ -140,8 +144,8 @@ class RunFolder:
                 remedy="Run the audit again: its answers are remembered",
             )
         try:
-            is_own = _is_own(report, cache_folder())
-            content = read_whole(file, most=MOST_BYTES if is_own else MOST_OF_STRANGERS)
+            most = MOST_BYTES if own_runs.is_own(report.seal) else MOST_OF_STRANGERS
+            content = read_whole(file, most=most)
         except OSError as error:
             raise UserError(
                 f"{file} cannot be read",
@@ -161,18 +165,16 @@ class RunFolder:
         return self.path / "pictures" / f"{digest(key)}.jpg"
 
 
-def load_report(
-    path: Path, *, sealed: bool = False, cache: Path | None = None
-) -> Report:
+def load_report(path: Path, *, sealed: bool = False) -> Report:
     """From a run folder or a report.json; raises UserError where it is none, or was changed.
 
-    What `--json` printed has no seal, and is taken unless `sealed` asks for one. `cache` is the
-    cache folder, by default this user's. A run that was made elsewhere has no command.
+    What `--json` printed has no seal, and is taken unless `sealed` asks for one. A run that was
+    made elsewhere has no command.
     """
     stored = _read_report(path, sealed=sealed)
     # a copy that is changed and printed would be refused with its old seal
     changes: dict[str, Any] = {"seal": None, "signature": None, "files": {}}
-    if not _is_own(stored, cache or cache_folder()):
+    if not own_runs.is_own(stored.seal):
         # else a person would copy what a stranger wrote (SECURITY.md, rule 6)
         changes["provenance"] = stored.provenance.model_copy(update={"command": ""})
     return stored.model_copy(update=changes)
@@ -181,13 +183,6 @@ def load_report(
 def stored_command(path: Path) -> str:
     """The command that a report says it was made by, whoever wrote it: to compare, not to show."""
     return _read_report(path).provenance.command
-
-
-def _is_own(stored: Report, cache: Path) -> bool:
-    """True if this user made a run, whose report is as it was read."""
-    # the seal was compared with the content just now: a signature of it is of both
-    # with the cache folder: one of somebody else brings no trust along (docs/adr/0021)
-    return stored.seal is not None and is_signed(stored.seal, stored.signature, cache)
 
 
 def run_around(path: Path) -> Path | None:
@@ -224,18 +219,24 @@ def require_undamaged(run: Path) -> None:
             RunFolder(run).read(name)
 
 
-def source_of(run: Path, answers: Path, allow: Collection[str] = ()) -> "Source":
+def source_of(run: Path, allow: Collection[str] = ()) -> "Source":
     """Where a stored run came from: who made it, and what a person lets it `allow`.
 
-    `answers` is the cache folder. A run is made here where its seal is signed by this user.
+    A run is made here where this user has a note of its seal, which fits its content.
     """
     from cuescope_core.trust.source import Source
 
     # not `load_report`, which drops the seal
-    report = _read_report(run)
-    is_own = _is_own(report, answers)
+    is_own = own_runs.is_own(_read_report(run).seal)
     folder = run if run.is_dir() else run.parent
     return Source(f"the run {run}", folder, frozenset(allow), typed_before=is_own)
+
+
+def asked_in(run: Path) -> Path | None:
+    """The folder in which this user asked for a run; None where it is not there, or not known."""
+    place = own_runs.asked_in(_read_report(run).seal)
+    # it may be on a drive that is not there today
+    return place if place is not None and place.is_dir() else None
 
 
 def own_file(run: Path, name: str) -> Path:
@@ -246,7 +247,7 @@ def own_file(run: Path, name: str) -> Path:
 
 
 def _read_report(path: Path, *, sealed: bool = False) -> Report:
-    """The report with its seal, its signature and the digests of the files beside it."""
+    """The report with its seal and the digests of the files beside it."""
     file = own_file(path, "report.json") if path.is_dir() else path
     if not file.is_file():
         raise UserError(
@@ -327,14 +328,6 @@ def _no_report(file: Path, got: str, remedy: str) -> UserError:
 def _parse(text: bytes) -> tuple[Report, str]:
     """A report and the seal that it should have; what is read twice is parsed once."""
     return Report.model_validate_json(text), _seal_of(text)
-
-
-def _seal_report(report: Report, answers: Path | None) -> str:
-    """The report as JSON with the digest of all that it says, signed where there is a cache."""
-    # by way of JSON, for that is all that a reader can compute it from
-    seal = _seal_of(report.model_dump_json(indent=1))
-    whole = {"seal": seal, "signature": answers and sign(seal, answers)}
-    return report.model_copy(update=whole).model_dump_json(indent=1)
 
 
 def _seal_of(text: str | bytes) -> str:

@@ -11,8 +11,8 @@ from cuescope_core.context import Context
 from cuescope_core.data_parts import select_part
 from cuescope_core.errors import UserError
 from cuescope_core.in_memory import IN_MEMORY
-from cuescope_core.run_location import place_of, whole_paths
-from cuescope_core.runs import RunFolder, load_report, source_of
+from cuescope_core.run_location import whole_paths
+from cuescope_core.runs import RunFolder, asked_in, load_report, source_of
 from cuescope_core.spec import Spec
 from cuescope_core.trust.paths import require_own_place
 from cuescope_core.trust.source import ELSEWHERE
@@ -55,7 +55,7 @@ class StoredRun:
     @cached_property
     def report(self) -> "Report":
         """The report of the run."""
-        return load_report(self.path, cache=self.context.cache)
+        return load_report(self.path)
 
     @cached_property
     def has_answers(self) -> bool:
@@ -92,7 +92,7 @@ class StoredRun:
         try:
             # the options hold the ARG too
             options = dict(stamp.options)
-            if place := place_of(self.report.hash, self.context.cache):
+            if place := asked_in(self.path):
                 registry = self.context.registry
                 plugin = registry.load(registry.find("dataset", name))
                 options = whole_paths(plugin, options, place)
@@ -208,4 +208,4 @@ class StoredRun:
 
     @cached_property
     def _source(self) -> "Source":
-        return source_of(self.path, self.context.cache, self.context.allowed)
+        return source_of(self.path, self.context.allowed)

@@ -18,7 +18,6 @@ from cuescope_core.conclusions import (
     Report,
     Score,
 )
-from cuescope_core.context import cache_folder
 from cuescope_core.findings import as_table
 from cuescope_core.runs import RunFolder, picture_key
 from cuescope_view.runs import RunsFolder
@@ -94,7 +93,8 @@ def write_run(
         dtype="float32",
         versions={},
         command="cuescope audit trove --model m --data folder:photos",
-        started="2026-01-02T03:04:05+00:00",
+        # a run of equal content would be this user's, whoever mailed it
+        started=f"2026-01-0{2 if own else 3}T03:04:05+00:00",
     )
     report = Report(
         title="TRoVe",
@@ -115,7 +115,7 @@ def write_run(
     drawn = io.BytesIO()
     Image.new("RGB", (128, 96), "red").save(drawn, "JPEG")
     pictures = {picture_key(place): drawn.getvalue() for place in places[:4]}
-    RunFolder(folder).save(report, pictures, answers=cache_folder() if own else None)
+    RunFolder(folder).save(report, pictures, own=own)
     return folder
 
 
@@ -123,7 +123,7 @@ def write_run(
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of two runs of this user."""
     monkeypatch.setenv("CUESCOPE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("CUESCOPE_KEY", str(tmp_path / "key"))
+    monkeypatch.setenv("CUESCOPE_OWN_RUNS", str(tmp_path / "own-runs"))
     write_run(tmp_path / "runs" / "first")
     write_run(tmp_path / "runs" / "deep" / "second", second=True)
     return tmp_path / "runs"

@@ -207,11 +207,10 @@ def open_context(data: str | None, options: Pairs, allow: Pairs = None) -> "Cont
 
 def is_made_here(run: Path) -> bool:
     """True if this user made a run; says so where it was made elsewhere: somebody's word."""
-    from cuescope_core.context import cache_folder
     from cuescope_core.runs import source_of
     from cuescope_core.trust.source import ELSEWHERE
 
-    made_here = source_of(run, cache_folder()).typed_before
+    made_here = source_of(run).typed_before
     if not made_here:
         # it is shown all the same: to read a report runs nothing of it (SECURITY.md, rule 6)
         announce(f"{run} was {ELSEWHERE}")

@@ -10,11 +10,10 @@ from pydantic_core import from_json
 
 from cuescope_core.amounts import count_of
 from cuescope_core.atomic_files import read_whole
-from cuescope_core.context import cache_folder
 from cuescope_core.errors import UserError, reason_of
 from cuescope_core.printable import whole_text
 from cuescope_core.runs import MAX_REPORT_BYTES, damaged_report, refusal_of
-from cuescope_core.trust.maker import is_signed
+from cuescope_core.trust import own_runs
 
 DEPTH = 3  # folders below the one that is looked at
 UNKNOWN = "-"
@@ -103,9 +102,8 @@ def _list_report(run: str, report: Mapping[str, Any]) -> ListedRun:
     claims = _claims(report)
     found = next(_found(report), {})
     impact = found.get("impact")
-    signature = str(report.get("signature"))
     # by its own word: whoever opens the run compares the seal with the content
-    is_own = is_signed(str(report.get("seal")), signature, cache_folder())
+    is_own = own_runs.is_own(str(report.get("seal")))
     return ListedRun(
         run,
         method=str(origin["method"]["spec"]),

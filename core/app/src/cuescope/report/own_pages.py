@@ -6,7 +6,6 @@ A page runs scripts, and whoever mails one can write all that ours say of themse
 import shlex
 from pathlib import Path
 
-from cuescope_core.context import cache_folder
 from cuescope_core.errors import UserError
 from cuescope_core.runs import RunFolder, source_of
 from cuescope_core.trust.source import ELSEWHERE
@@ -14,7 +13,7 @@ from cuescope_core.trust.source import ELSEWHERE
 
 def require_own_page(run: Path) -> None:
     """Raise UserError where the page of a run is not as this user's cuescope wrote it."""
-    if not source_of(run, cache_folder()).typed_before:
+    if not source_of(run).typed_before:
         raise UserError(
             f"{run} is {ELSEWHERE}",
             got="a page that may hold anything",

@@ -13,7 +13,7 @@ from cuescope_core.types import Options
 
 ELSEWHERE = (
     "untrusted, from another machine or edited: nothing of it was run (if it is yours, set "
-    "CUESCOPE_CACHE and CUESCOPE_KEY to the cache folder and the key that it was made with)"
+    "CUESCOPE_OWN_RUNS to the folder of notes that has it)"
 )
 
 

@@ -10,7 +10,6 @@ from typing import Any, Self
 
 from cuescope.application import (
     RunFolder,
-    cache_folder,
     draw_occurrence,
     exhibit_key,
     give_names,
@@ -47,7 +46,7 @@ class OpenRun:
         pictures = path / "pictures"
         for file in pictures.iterdir() if pictures.is_dir() else ():
             inside(home, file.absolute())
-        made_here = source_of(path, cache_folder()).typed_before
+        made_here = source_of(path).typed_before
         # a stranger's report could name any data on this computer
         return cls(path, made_here, opens_data and made_here, Lock())
 

@@ -50,7 +50,7 @@ export async function showRun(query) {
 
   draw(run.cues);
   const head = ["Cue", "Label", run.metric?.title ?? "Value", "Interval", "n", "q"].map((title) => el("th", { scope: "col" }, title));
-  const elsewhere = "Made on another machine, or edited: shown read-only. `confirm` and `mitigate` ask for --model and --data. If it is yours, set CUESCOPE_CACHE and CUESCOPE_KEY to those that it was made with.";
+  const elsewhere = "Made on another machine, or edited: shown read-only. `confirm` and `mitigate` ask for --model and --data. If it is yours, set CUESCOPE_OWN_RUNS to the folder of notes that has it.";
   return [
     el("h1", {}, run.run),
     el("p", {}, `${run.title}${/[.?!]$/.test(run.title) ? "" : "."} ${run.method}: ${run.model} on ${run.data}, ${run.samples.toLocaleString()} samples, ${run.started.slice(0, 10)}.`),
