@@ -54,9 +54,6 @@ def test_backgrounds_are_found_with_the_class_they_were_planted_for(
     }
     assert found <= planted
     assert len(found) >= 5
-    checks = {check.check: check for check in report.evidence}
-    told = "supported" if found == planted else "inconclusive"
-    assert checks["planted cues"].verdict == told
 
 
 def test_the_page_shows_the_errors_beside_their_maps(report: Report) -> None:

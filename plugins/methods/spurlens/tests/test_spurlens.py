@@ -49,8 +49,6 @@ def test_finds_the_planted_cue_first_in_both_tasks(audited: Audited) -> None:
     rates = "a cup in 100% of the 50 that show a table most, and in"
     assert f"in images with a cup, the model sees {rates}" in statements
     assert f"in images without a cup, the model imagines {rates}" in statements
-    verdicts = {check.check: check.verdict for check in report.evidence}
-    assert verdicts["planted cues"] == "supported"
 
 
 def test_says_that_answers_cannot_be_read(setup: Making) -> None:

@@ -250,30 +250,10 @@ def test_a_bad_file_of_labels_is_told(
         setup(labels=path).report()
 
 
-def test_data_without_a_declared_cue_have_no_answer_sheet(setup: Making) -> None:
-    class Undeclared(setup().data):  # type: ignore[misc, name-defined]
-        planted_cues = ()
-
-    assert not checks(setup(data=Undeclared, k=20).report(), "planted cue")
-
-
 def test_an_audit_of_another_method_has_nothing_to_check() -> None:
     """As an extra verifier (`--verify-with spurlens`) it has no study of its own."""
     audit: Any = SimpleNamespace(options=object())
     assert list(SpurLens(SpurLens.Options(), Context()).verify(audit, [], [])) == []
-
-
-def test_a_planted_cue_that_is_not_used_is_refuted(audited: Audited) -> None:
-    (check,) = checks(audited(model_options={"cue": "tree"}), "planted cues")
-    assert check.verdict == "refuted"
-    assert "recognition" in check.detail
-    assert "not planted: cup" in check.detail
-
-
-def test_planted_cues_that_are_found_support(audited: Audited) -> None:
-    (check,) = checks(audited(k=20), "planted cues")
-    assert check.verdict == "supported"
-    assert check.detail == "2 of 2 planted cues were found"
 
 
 @pytest.mark.parametrize("feature", ["recognition", "recognition/cup", "", "a/b/c"])

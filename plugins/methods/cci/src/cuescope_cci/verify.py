@@ -1,34 +1,22 @@
-"""Checks of what CCI found: images of one source, and the planted backgrounds."""
+"""A check of what CCI found: images of one source."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
-import numpy as np
-
-from cuescope_cci.backgrounds import Backgrounds, Pull, measure_backgrounds
-from cuescope_cci.error_source import (
-    BACKGROUND,
-    AnswerSource,
-    Sources,
-    counted_sources,
-    factor_words,
-    groups,
-    varying_factors,
-)
+from cuescope_cci.backgrounds import Backgrounds, measure_backgrounds
+from cuescope_cci.error_source import BACKGROUND, AnswerSource, Sources, varying_factors
 from cuescope_cci.options import CCIOptions
-from cuescope_sdk import Audit, Evidence, PlantedCue, Sample, Verdict
+from cuescope_sdk import Audit, Evidence
 
 SOURCES = "images of one source"
 
 
 def evidence(audit: Audit, options: CCIOptions, sources: Sources) -> Iterator[Evidence]:
-    """Images of one source, and the planted truth where there is an answer sheet."""
+    """Images of one source."""
     known = audit.once(measure_backgrounds, audit, options, sources)
     if known is None:
         return
     yield from check_sources(audit, options, known)
-    found = known.found(options.fdr)
-    yield from check_cues(audit.planted_cues, audit.samples, sources, found)
 
 
 def check_sources(
@@ -75,54 +63,3 @@ def _of_one_source(source: AnswerSource, factor: str) -> AnswerSource:
     """The image in the group of all with its label and its kind of background."""
     group = f"{source.sample.label} before {source.factors.get(factor)}"
     return replace(source, sample=replace(source.sample, group=group))
-
-
-def answer_sheet(samples: Sequence[Sample]) -> dict[str, Mapping[str, Sequence[bool]]]:
-    """Which cues each sample shows, frame by frame."""
-    return {sample.key: sample.annotations.get("cues", {}) for sample in samples}
-
-
-def check_cues(
-    planted: Sequence[PlantedCue],
-    samples: Sequence[Sample],
-    sources: Sources,
-    found: Sequence[Pull],
-) -> Iterator[Evidence]:
-    """Whether what was found is what was planted, by the answer sheet.
-
-    It would catch findings on decoys: a single one refutes. It is supported where all that was
-    planted is found. Nothing without planted cues of labels, or without findings.
-    """
-    # by label, as a finding names the class that the background draws
-    cues = {label: cue.key for cue in planted for label in cue.labels}
-    # without findings nothing is wrong: what was missed is told by the limit
-    if not cues or not found:
-        return
-    sheet = answer_sheet(samples)
-    # the same images as in the features, whose names findings have
-    members = groups(counted_sources(sources))
-    right = set()
-    others = []
-    for row in found:
-        key = cues.get(row.label, "")
-        shown = [any(sheet[source.key].get(key, ())) for source in members[row.feature]]
-        # most images of the kind show the planted cue: then the kind is that cue
-        if np.mean(shown) > 0.5:
-            right.add(row.label)
-        else:
-            others.append(f"'{row.label}' before {factor_words(row.feature)}")
-    wrongly = f"; not planted: {', '.join(others)}" if others else ""
-    verdict: Verdict = "supported"
-    if others:
-        verdict = "refuted"
-    elif len(right) < len(cues):
-        verdict = "inconclusive"
-        wrongly = "; the others were missed, or do not draw answers"
-    yield Evidence(
-        check="planted cues",
-        verdict=verdict,
-        detail=f"{len(right)} of {len(cues)} planted backgrounds were found{wrongly}",
-        value=(len(found) - len(others)) / len(found),
-        threshold=1.0,
-        n=len(found),
-    )

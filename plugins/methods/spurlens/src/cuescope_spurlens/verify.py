@@ -49,7 +49,6 @@ def check_results(
     results = audit.once(score_study, audit)
     if not results.cases:
         return
-    yield from check_planted(audit, results)
     yield from check_other_images(audit, results)
     attach_curves(audit, results)
     yield from check_sizes(results)
@@ -69,36 +68,6 @@ def check_results(
     attach_encoder(audit, results)
     if audit.options.mitigation:
         attach_mitigations(audit, results)
-
-
-def check_planted(audit: Audit, results: Results) -> Iterator[Evidence]:
-    """Are the planted cues found, and nothing where none is planted?"""
-    planted = {label: cue.name for cue in audit.planted_cues for label in cue.labels}
-    # Data without an answer sheet has no cues at all, which is no proof that none is found.
-    if planted.keys().isdisjoint(audit.labels):
-        return
-    found = []
-    missed = []
-    false = []
-    for result in results.cases:
-        cue = planted.get(result.case.label)
-        if result.finding and result.cue == cue:
-            found.append(result)
-        elif result.finding:
-            false.append(f"{result.case.name}: {result.cue}")
-        elif cue is not None:
-            missed.append(f"{result.case.name}: {cue}")
-    words = [f"{len(found)} of {len(found) + len(missed)} planted cues were found"]
-    words += [f"missed: {', '.join(missed)}"] * bool(missed)
-    words += [f"not planted: {', '.join(false)}"] * bool(false)
-    yield Evidence(
-        check="planted cues",
-        verdict=judge(not missed and not false, bool(false)),
-        detail="; ".join(words),
-        value=float(len(false)),
-        threshold=0.0,
-        n=len(results.cases),
-    )
 
 
 def check_other_images(audit: Audit, results: Results) -> Iterator[Evidence]:

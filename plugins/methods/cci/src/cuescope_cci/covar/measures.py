@@ -31,8 +31,6 @@ def change(
     after: PerImage,
     groups: Groups,
     rng: np.random.Generator | None = None,
-    *,
-    confidence: float = 0.95,
 ) -> Figure:
     """The mean of after minus before, image by image, of figures from 0 to 1.
 
@@ -41,7 +39,7 @@ def change(
     if not len(before):
         return MISSING
     moved = after - before
-    low, high = change_interval(moved, groups, confidence=confidence)
+    low, high = change_interval(moved, groups)
     # an interval alone where nothing is claimed: each test more costs the others power
     p_value = None if rng is None else change_p_value(moved, groups, rng)
     return Figure(float(moved.mean()), low, high, len(moved), groups.few, p_value)
@@ -124,8 +122,6 @@ def drop_from(
     beside: Codes,
     images: Images,
     rng: np.random.Generator | None = None,
-    *,
-    confidence: float = 0.95,
 ) -> Figure:
     """What accuracy loses against the image `beside` each: positive is worse."""
     # where the image beside was flagged or never made there is nothing to subtract
@@ -138,7 +134,6 @@ def drop_from(
         values[beside[paired]],
         groups,
         rng,
-        confidence=confidence,
     )
 
 
@@ -159,15 +154,13 @@ def subset_drops(right: Mask, images: Images, rng: np.random.Generator) -> Figur
 class ClassDrops:
     """One class, or all: accuracy on the photos, and what each subset costs against them.
 
-    `mean` is over the subsets; `worst` names the subset of the largest drop, whose interval is wide
-    enough for the largest of so many.
+    `mean` is over the subsets.
     """
 
     name: str
     photos: Figure
     drops: Figures
     mean: Figure
-    worst: tuple[str, Figure] | None
 
 
 def class_drops(
@@ -181,27 +174,16 @@ def class_drops(
     if label is not None:
         of_class = images.label == images.labels.index(label)
     drops = {}
-    losses = {}
     for name in images.subsets:
-        drop = drop_from(
+        drops[name] = drop_from(
             right, of_class & images.of(name), images.original, images, rng
         )
-        drops[name] = drop
-        if drop.value is not None:
-            losses[name] = drop.value
-    worst = None
-    if losses:
-        name = max(losses, key=losses.__getitem__)
-        among = of_class & images.of(name)
-        # the largest of many: its interval must hold for whichever subset it had been (Bonferroni)
-        level = 1 - 0.05 / len(losses)
-        worst = name, drop_from(right, among, images.original, images, confidence=level)
+    measured = [name for name, drop in drops.items() if drop.value is not None]
     return ClassDrops(
         name=label or "all classes",
         photos=share(right, of_class & images.of(ORIGINAL), images.source),
         drops=drops,
-        mean=_mean_drop(right, of_class, list(losses), images),
-        worst=worst,
+        mean=_mean_drop(right, of_class, measured, images),
     )
 
 

@@ -191,17 +191,12 @@ def class_tables(model: str, classes: Sequence[ClassDrops]) -> Iterator[Table]:
         row["right %"] = None if value is None else round(100 * value)
         row["Bg-varied"] = points(drops.drops.get(PLAIN, MISSING), few=False)
         row["Avg"] = points(drops.mean, few=False)
-        row["worst subset"] = None
-        if drops.worst is not None:
-            name, figure = drops.worst
-            row["worst subset"] = f"{points(figure, few=False)} {SUBSETS[name]}"
         summary.append(row)
     yield _table(
         f"{model}: what each class loses, points (Figures 6, 8, 15 to 18)",
         summary,
         "Each image is held against the photo that it was made of; above 0 accuracy is lost. "
-        f"{INTERVALS} ({FEW_WORDS}); that of the worst subset is wide enough for the largest of "
-        f"all. {STAR.format(what='classes and subsets')}.",
+        f"{INTERVALS} ({FEW_WORDS}). {STAR.format(what='classes and subsets')}.",
     )
     yield _table(
         f"{model}: what each class loses in each subset, points (Figure 20)",
