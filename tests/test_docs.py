@@ -605,8 +605,15 @@ def test_the_reference_has_every_command_and_option() -> None:
         assert f"| `{option}` |" in written
 
 
-# TRoVe's, which share a page
-RIVALS = {"domino", "george", "distilling-failures", "confidence", "random"}
+# these share TRoVe's page
+RIVALS = {
+    "domino",
+    "george",
+    "distilling-failures",
+    "confidence",
+    "random",
+    "hypotheses",
+}
 
 
 def test_the_gallery_shows_every_method() -> None:

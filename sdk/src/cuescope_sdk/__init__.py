@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         Requirements as Requirements,
         Segmenter as Segmenter,
         SentenceEncoder as SentenceEncoder,
+        TakesResults as TakesResults,
         TextGenerator as TextGenerator,
         ToolRole as ToolRole,
     )
@@ -122,6 +123,7 @@ __getattr__, __dir__, __all__ = attach(
             "Requirements",
             "Segmenter",
             "SentenceEncoder",
+            "TakesResults",
             "TextGenerator",
             "ToolRole",
         ],

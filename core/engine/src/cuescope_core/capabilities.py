@@ -348,6 +348,19 @@ class Proposer(Protocol):
 
 
 @runtime_checkable
+class TakesResults(Proposer, Protocol):
+    """A proposer that names more things by what became of those before."""
+
+    def propose_more(self, label: str, told: Mapping[str, float]) -> list[str]:
+        """Names that are not in `told`, which has the strength of each by its name.
+
+        The strength is in standard deviations: 0 where the thing has nothing to do with errors,
+        above 3 where it goes with them.
+        """
+        ...
+
+
+@runtime_checkable
 class Embedder(Protocol):
     """Embeds pictures, for models that tell no embedding.
 

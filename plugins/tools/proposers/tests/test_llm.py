@@ -40,7 +40,7 @@ class Writer(Plugin):
             "counter, wall, toaster",
             "- Bread\n- Plate",
             "",
-        ]
+        ][: len(prompts)]
 
 
 def tool(generator: str, **options: Any) -> LLMProposer:
@@ -90,3 +90,15 @@ def test_fingerprint_and_facts_are_those_of_the_writer() -> None:
         "voice": "prose",
         "cues are named by": "writer:prose",
     }
+
+
+def test_results_bring_other_names() -> None:
+    Writer.asked.clear()
+    told = {"butter": 0.2, "counter": 4.1}
+    names = tool("writer", each=5).propose_more("toaster", told)
+    assert names == ["bread", "jam"]
+    [prompt] = Writer.asked
+    # the strongest first, with its strength
+    assert "counter (+4.1), butter (+0.2)" in prompt
+    assert 'pictures of "toaster"' in prompt
+    assert "Give 5 names" in prompt

@@ -22,16 +22,17 @@ from cuescope_sdk.association._candidates import (
     AssociationOptions,
     Candidate as Candidate,
     Codes,
+    Known as Known,
     Shares,
 )
 
-__all__ = ["AssociationMethod", "Candidate"]
+__all__ = ["AssociationMethod", "Candidate", "CandidateMethod", "Known"]
 
 
-class AssociationMethod(Plugin):
-    """Base of a method that has a title and `find`; its four hooks are below.
+class CandidateMethod(Plugin):
+    """Base of a method whose candidates are tested for it; its four hooks are below.
 
-    `sees` is what `find` is given of each sample: "images", the PIL image of its middle frame, or
+    `sees` is what it is given of each sample: "images", the PIL image of its middle frame, or
     "embeddings", the model's vector of it.
     """
 
@@ -57,22 +58,8 @@ class AssociationMethod(Plugin):
             cls.requires = Requirements(outputs=frozenset({"logits", "embedding"}))
 
     @abstractmethod
-    def find(
-        self,
-        seen: Any,
-        wrong: Shares,
-        labels: np.ndarray,
-        groups: Codes,
-        rng: np.random.Generator,
-    ) -> Iterable[Candidate]:
-        """Yield candidates as (words, box, shows).
-
-        `seen` has an item for each sample. `wrong` is 1 where the model errs, 0 where it is
-        correct, and NaN where that is held out for the test. `labels` are words, and samples of
-        one number in `groups` were drawn together. Yield the box of the cue as shares of width
-        and height (x0, y0, x1, y1), or None, and from 0 to 1 how probably each sample shows it.
-        Yield the strongest first: of candidates that the same samples show the first one counts.
-        """
+    def candidates(self, audit: Audit, known: Known) -> Iterable[Candidate]:
+        """Yield candidates by what is known of the samples; see `AssociationMethod.find`."""
 
     @hookimpl
     def propose_features(self, audit: Audit) -> Iterator[Feature]:
@@ -116,3 +103,30 @@ class AssociationMethod(Plugin):
 
         if audit.options is self.options:  # else another method's audit
             yield from independent_samples(audit)
+
+
+class AssociationMethod(CandidateMethod):
+    """Base of a method that has a title and `find`."""
+
+    def candidates(self, audit: Audit, known: Known) -> Iterable[Candidate]:
+        """Yield what `find` does."""
+        seen, wrong, labels, groups, rng, *_ = known
+        return self.find(seen, wrong, labels, groups, rng)
+
+    @abstractmethod
+    def find(
+        self,
+        seen: Any,
+        wrong: Shares,
+        labels: np.ndarray,
+        groups: Codes,
+        rng: np.random.Generator,
+    ) -> Iterable[Candidate]:
+        """Yield candidates as (words, box, shows).
+
+        `seen` has an item for each sample. `wrong` is 1 where the model errs, 0 where it is
+        correct, and NaN where that is held out for the test. `labels` are words, and samples of
+        one number in `groups` were drawn together. Yield the box of the cue as shares of width
+        and height (x0, y0, x1, y1), or None, and from 0 to 1 how probably each sample shows it.
+        Yield the strongest first: of candidates that the same samples show the first one counts.
+        """

@@ -18,6 +18,7 @@ from cuescope_sdk.association._candidates import (
     Candidate,
     Codes,
     Finder,
+    Known,
     Shares,
 )
 from cuescope_sdk.report import contrast, count_of, drawn_answer, percent, shares_row
@@ -64,13 +65,19 @@ class Study:
         # with answers of one kind there is nothing to tell apart
         if len(np.unique(correct[known])) < 2:
             return study
-        found = method.find(
+        told = Known(
             _seen(method, outcomes),
             np.where(known, 1 - correct, np.nan),
             np.array(audit.labels)[label],
             groups.codes,
             audit.rng("find"),
+            samples,
+            [
+                outcome.prediction if is_known else None
+                for outcome, is_known in zip(outcomes, known, strict=True)
+            ],
         )
+        found = method.candidates(audit, told)
         return study.measure(
             list(found), correct, groups, method.options, audit.rng("effects")
         )

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from cuescope_sdk.cues._recognition import Recognition as Recognition
     from cuescope_sdk.cues._refining import refine_cue as refine_cue
+    from cuescope_sdk.cues._texts import text_directions as text_directions
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
@@ -56,5 +57,6 @@ __getattr__, __dir__, __all__ = attach(
         ],
         "._recognition": ["Recognition"],
         "._refining": ["refine_cue"],
+        "._texts": ["text_directions"],
     },
 )

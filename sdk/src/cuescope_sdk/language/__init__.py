@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from cuescope_sdk.language._proposing import (
         clean_name as clean_name,
         parse_list as parse_list,
+        prompt_for_more as prompt_for_more,
         proposal_prompts as proposal_prompts,
         singular as singular,
     )
@@ -30,7 +31,13 @@ __getattr__, __dir__, __all__ = attach(
     {
         "cuescope_core.answer_words": ["normalise_answer"],
         "._asking": ["Question"],
-        "._proposing": ["clean_name", "parse_list", "proposal_prompts", "singular"],
+        "._proposing": [
+            "clean_name",
+            "parse_list",
+            "prompt_for_more",
+            "proposal_prompts",
+            "singular",
+        ],
         "._words": [
             "CLAIM_WORDS",
             "BagOfWords",

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from itertools import chain, islice
 
 from cuescope_sdk.language._tables import read_toml, word_sets
@@ -175,3 +176,14 @@ def proposal_prompts(label: str, count: int) -> list[str]:
         f"{angle} {form}".format(label=label, count=count)
         for angle in _PROMPTS["angles"]
     ]
+
+
+def prompt_for_more(label: str, told: Mapping[str, float], count: int) -> str:
+    """The prompt for further cues of a label, by what became of those before.
+
+    `told` has the strength of each, in standard deviations: the strongest stand first.
+    """
+    ordered = sorted(told, key=lambda name: -told[name])
+    listed = ", ".join(f"{name} ({told[name]:+.1f})" for name in ordered)
+    form = _PROMPTS["more"] + " " + _PROMPTS["form"]
+    return form.format(label=label, count=count, told=listed)

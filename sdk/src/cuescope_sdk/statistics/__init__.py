@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from cuescope_sdk.statistics._recogniser import (
         Recognised as Recognised,
         Recogniser as Recogniser,
+        association as association,
         recognise as recognise,
     )
     from cuescope_sdk.statistics._resampling import Bootstrap as Bootstrap
@@ -104,7 +105,7 @@ __getattr__, __dir__, __all__ = attach(
         "._prognosis": ["PrognosticGap", "prognostic_gap"],
         "._ranked_gaps": ["GapTest"],
         "._ranks": ["Roc"],
-        "._recogniser": ["Recognised", "Recogniser", "recognise"],
+        "._recogniser": ["Recognised", "Recogniser", "association", "recognise"],
         "._resampling": ["Bootstrap"],
         "._tests": [
             "SAME_CUE",

@@ -5,22 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float32
 from PIL import Image
 
-from cuescope_sdk import (
-    Audit,
-    Frame,
-    Readout,
-    Report,
-    Sample,
-    Trial,
-    UserError,
-    nearest,
-)
+from cuescope_sdk import Audit, Frame, Report, Sample, UserError, nearest
 from cuescope_sdk.cues import (
     MOST_EXAMPLES,
     Box,
@@ -39,6 +29,7 @@ from cuescope_sdk.cues import (
     learn,
     make_cue,
     refine_cue,
+    text_directions,
 )
 from cuescope_sdk.report import count_of
 from cuescope_sdk.statistics import Groups
@@ -52,30 +43,6 @@ class Clicks(NamedTuple):
 
     shown: Sequence[str]
     others: Sequence[str]
-
-
-class Texts(Readout):
-    """Unit rows (text, dim) of texts by the text tower beside the embedding."""
-
-    name: ClassVar[str] = "cue-texts-1"
-    gives: ClassVar[Any] = Float32[np.ndarray, "text dim"]
-    of_embedding: ClassVar[bool] = True
-    texts: tuple[str, ...]
-
-    def read(self, model: Any, trials: Sequence[Trial]) -> list[np.ndarray]:
-        """The same for every trial; raises UserError for what reads no texts."""
-        if not hasattr(model, "embed_texts"):
-            raise UserError(
-                "--phrase: neither the model nor an embedder reads text",
-                expected="a text tower, as open-clip has it",
-                remedy="Give samples (--with, --without), or --tool embedder=open-clip:...",
-            )
-        return [np.asarray(model.embed_texts(self.texts), np.float32)] * len(trials)
-
-    def accepts(self, array: np.ndarray, trial: Trial) -> bool:
-        """A row for each text."""
-        is_table = super().accepts(array, trial)
-        return is_table and len(array) == len(self.texts) and array.size > 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,11 +128,9 @@ class Making:
     def of_phrase(self, phrase: str) -> Cue:
         """What lies along the words in the space of a text tower."""
         data = self.data
-        texts = Texts(texts=(phrase, *data.labels))
-        [outcome] = self.audit.respond([texts.of(data.samples[0])])
-        rows = np.asarray(outcome.response.readout, dtype=np.float64)
-        # less what all texts have in common
-        direction = rows[0] - rows[1:].mean(axis=0)
+        [direction] = text_directions(
+            self.audit, data.samples[0], [phrase], data.labels
+        )
         score = data.points @ direction
         sizes = np.maximum(np.bincount(data.label, minlength=len(data.labels)), 1)
         mean = np.bincount(data.label, score, len(data.labels)) / sizes

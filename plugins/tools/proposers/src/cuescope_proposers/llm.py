@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field, PositiveInt
 
 from cuescope_sdk import Context, Names, Options, Plugin, UserError, digest
-from cuescope_sdk.language import parse_list, proposal_prompts
+from cuescope_sdk.language import parse_list, prompt_for_more, proposal_prompts
 from cuescope_sdk.tools import normalise_name
 
 
@@ -67,3 +67,10 @@ class LLMProposer(Plugin):
         return [
             name for name in dict.fromkeys(chain.from_iterable(ranks)) if name != own
         ]
+
+    def propose_more(self, label: str, told: Mapping[str, float]) -> list[str]:
+        """The names in the reply to what became of those before, without these."""
+        prompt = prompt_for_more(label, told, self.options.each)
+        [reply] = self._generator.generate([prompt])
+        known = {normalise_name(name) for name in (*told, label)}
+        return [name for name in parse_list(reply) if name not in known]
