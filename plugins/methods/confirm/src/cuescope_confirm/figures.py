@@ -14,8 +14,8 @@ from cuescope_sdk import Audit, Contrast, Occurrence, Outcome
 from cuescope_sdk.report import contrast
 
 SHOWN = 6  # cues with pictures
-SIDE = 256  # pixels of a picture's width
-STRIP = 30  # pixels of the words below it
+SIDE = 144  # pixels of a picture: a page shows it about as wide
+STRIP = 19  # pixels of the words below it
 MOST = 24  # letters of these words: an answer may be long
 GREY = 128  # of what an edit hides
 INK = "#ffffff"
@@ -122,5 +122,5 @@ def draw_below(images: Mapping[str, UInt8[np.ndarray, "_row _col 3"]]) -> bytes:
         draw.text((6, height + 2), words[:MOST], fill=INK, font=font)
         strips.append(np.asarray(strip))
     out = BytesIO()
-    Image.fromarray(np.vstack(strips)).save(out, "JPEG", quality=85)
+    Image.fromarray(np.vstack(strips)).save(out, "JPEG")
     return out.getvalue()

@@ -13,9 +13,7 @@ from unittest.mock import patch
 
 import numpy as np
 import torch
-import torch.nn.functional as nnf
 import transformers
-from torch.overrides import TorchFunctionMode
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -29,7 +27,6 @@ from cuescope_sdk.torch import quiet
 from cuescope_transformers.generative import TransformersVLM, VLMOptions
 from cuescope_transformers.generative.batches import batches, rows_of
 from cuescope_transformers.generative.family import family_of
-from cuescope_transformers.generative.hiding.blind import SOFTMAX, is_attention
 from cuescope_transformers.generative.inputs import network_inputs
 
 RESULTS = Path(__file__).parents[5] / "benchmarks" / "results" / "families.md"
@@ -43,7 +40,6 @@ QUESTIONS = (
 )
 BOTH = frozenset({"logits", "text"})
 SIDE = 32
-SIZES = ((SIDE, SIDE), (37, 50), (2 * SIDE, SIDE))
 FILM = 4  # frames
 HIDDEN = 16  # pixels a side of the corner that is hidden
 INSIDE = 11  # of these: resizing blurs what is nearer to the border
@@ -75,7 +71,6 @@ class Row:
     answers: str = ""
     embeds: str = ""
     hides: str = ""
-    patches: str = ""
     averages: str = ""
     prefixes: str = ""
     videos: str = ""
@@ -142,7 +137,6 @@ def examine(kind: str, parts: Callable[[], Parts]) -> Row:
         answers="yes",
         embeds=_check_embedding(plugin),
         hides=_check_hiding(plugin),
-        patches=_check_patches(plugin),
     )
     family = plugin._model.family
     reasons = [family.why_not_hidden, family.why_not_averaged]
@@ -269,77 +263,6 @@ def _check_hiding(plugin: TransformersVLM) -> str:
     return "yes"
 
 
-def _check_patches(plugin: TransformersVLM) -> str:
-    """Each token reads the pixels of its own cell, and nothing of a cell that is hidden counts."""
-    if "patches" not in plugin.capabilities.exposes:
-        require("patches" in plugin.capabilities.notes, "no reason is noted")
-        return ""
-    for number, size in enumerate(SIZES):
-        frame = Frame.from_array(noise_of(size, number))
-        [canvas] = plugin.canvas([frame])
-        [again] = plugin.canvas([Frame.from_array(canvas)])
-        require(np.array_equal(canvas, again), "a canvas is not its own")
-        [features] = plugin.patch_features([frame])
-        require(bool(np.isfinite(features).all()), "patch features are not finite")
-        _check_cells(plugin, canvas, features.shape[:2])
-    return "yes"
-
-
-def _check_cells(
-    plugin: TransformersVLM, canvas: np.ndarray, grid: tuple[int, int]
-) -> None:
-    """Corners and the middle of an image that the network sees as it is."""
-    rows, cols = grid
-    height = canvas.shape[0] // rows
-    width = canvas.shape[1] // cols
-    plain = asking(canvas)
-    before = plugin.respond([plain])
-    for row, col in {(0, cols - 1), (rows - 1, 0), (rows // 2, cols // 2)}:
-        noisy = canvas.copy()
-        cell = np.s_[row * height : (row + 1) * height, col * width : (col + 1) * width]
-        noisy[cell] = noise_of((height, width), 7)
-        changed = read_apart(plugin, canvas, noisy)
-        require(changed == {(row, col)}, f"cell {row}, {col} is read by {changed}")
-        mask = np.zeros(grid, dtype=bool)
-        mask[row, col] = True
-        # each by itself: rows of a batch differ by rounding, whatever they show
-        hidden = plugin.respond([asking(canvas, mask)])
-        other = plugin.respond([asking(noisy, mask)])
-        require(farthest(hidden, other) < 1e-6, "a hidden patch has an influence")
-        if mask.size > 1:
-            require(farthest(before, hidden) > 1e-7, "hiding a patch does nothing")
-
-
-class Alone(TorchFunctionMode):
-    """Within it attention mixes nothing: each query gets its own value."""
-
-    def __torch_function__(
-        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> Any:
-        kwargs = kwargs or {}
-        if function is nnf.scaled_dot_product_attention:
-            query, _, value = args[:3] if args else map(kwargs.get, ATTENTION)
-            return value.repeat_interleave(query.shape[-3] // value.shape[-3], dim=-3)
-        if function in SOFTMAX and is_attention(args[0]):
-            own = torch.eye(args[0].shape[-1], dtype=args[0].dtype)
-            return own.expand_as(args[0])
-        return function(*args, **kwargs)
-
-
-def read_apart(
-    plugin: TransformersVLM, one: np.ndarray, other: np.ndarray
-) -> set[tuple[int, int]]:
-    """The cells in which two images are read unlike where attention mixes nothing."""
-    read = []
-    for shown in (one, other):
-        with Alone():
-            [features] = plugin.patch_features([Frame.from_array(shown)])
-        read.append(features)
-    before, after = read
-    apart = np.abs(after - before).max(axis=-1) > 1e-4 * np.abs(before).max()
-    return {(int(row), int(col)) for row, col in np.argwhere(apart)}
-
-
 def _check_averaging(plugin: TransformersVLM) -> str:
     if "average-attention" not in plugin.capabilities.edits:
         return ""
@@ -455,7 +378,7 @@ def call_library_on(
 def table(rows: list[Row]) -> str:
     """The page: counts, and a line a family."""
     names = (
-        *("answers", "embeds", "hides", "patches", "averages", "prefixes"),
+        *("answers", "embeds", "hides", "averages", "prefixes"),
         "videos",
     )
     counts = {name: sum(bool(getattr(row, name)) for row in rows) for name in names}
@@ -475,7 +398,6 @@ def table(rows: list[Row]) -> str:
             "",
             f"Of {len(rows)} families {counts['answers']} answer as the library's own call does, "
             f"{counts['embeds']} give embeddings, {counts['hides']} hide tokens, "
-            f"{counts['patches']} tell where each token lies, "
             f"{counts['averages']} average attention in all layers, "
             f"{counts['prefixes']} read an image once for many questions. {refused} are refused "
             f"as a whole, and {unbuilt} were not built here: of those nothing is known.",
@@ -483,11 +405,6 @@ def table(rows: list[Row]) -> str:
             "Where tokens are hidden, other pixels under the mask changed the answer by less than",
             "1e-6, and by less than 2e-5 where these pixels were not made grey before: no visible",
             "token has read one.",
-            "",
-            "*Patches*: in images of three shapes noise in one cell of the grid changed the token "
-            "of",
-            "that cell alone (where attention mixes nothing), and where that cell is hidden the",
-            "answer by less than 1e-6.",
             "",
             f"*Videos*: of four frames, shown as one video, {counts['videos']} families answer as "
             "the library's own call",
@@ -497,7 +414,6 @@ def table(rows: list[Row]) -> str:
             "cell is empty the family takes no video.",
             "*As images*: transformers fails on a video of this family, so its frames are shown as "
             "images; the report says so.",
-            "A grid of patches is that of a frame shown as an image; none is told of a video.",
             "",
             f"| {' | '.join(columns)} |",
             f"|{'---|' * len(columns)}",
