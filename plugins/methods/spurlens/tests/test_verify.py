@@ -178,23 +178,6 @@ def test_a_second_proposer_is_compared_by_its_cues(setup: Making) -> None:
         assert "bag of words" in table.notes[0]
 
 
-def test_several_proposers_have_a_table_each(setup: Making) -> None:
-    """The one names a single thing of the first one's, the other all of them."""
-    tools = with_proposer(setup, ["tree"]).tools
-    report = setup(
-        tools=tools, second_proposer="under-test-segmenter, under-test-proposer"
-    ).report()
-    back = {
-        t.title: t.rows[0]["back %"]
-        for t in report.tables
-        if t.title.startswith("Second pr")
-    }
-    assert back == {
-        "Second proposer (under-test-segmenter)": pytest.approx(100 / 7),
-        "Second proposer (under-test-proposer)": pytest.approx(100),
-    }
-
-
 def test_a_tool_that_is_no_proposer_is_told_first(setup: Making) -> None:
     with pytest.raises(UserError, match="is no proposer"):
         setup(second_proposer="under-test-detector").report()

@@ -1,7 +1,7 @@
 """SpurLens: what goes with the objects that a multimodal LLM sees, or imagines."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from cuescope_sdk import (
     Audit,
@@ -95,8 +95,8 @@ class SpurLens(Plugin):
 
         super().__init__(options, context)
         # Built now, though `verify` is the first to use them: a typo must not cost an audit.
-        self.second_detectors = self._build_second("detector", Detector)
-        self.second_proposers = self._build_second("proposer", Proposer)
+        self.second_detector = self._build(options.second_detector, Detector)
+        self.second_proposer = self._build(options.second_proposer, Proposer)
         self.human_labels = read_labels(options.labels) if options.labels else {}
 
     @hookimpl
@@ -163,7 +163,7 @@ class SpurLens(Plugin):
         if audit.options is self.options:
             study = audit.once(build_study, audit)
             yield from independent_samples(audit, study.look_alikes)
-            tools = self.second_detectors, self.second_proposers
+            tools = self.second_detector, self.second_proposer
             yield from check_results(audit, *tools, self.human_labels)
 
     @staticmethod
@@ -180,18 +180,12 @@ class SpurLens(Plugin):
 
         return why_unanswerable(capabilities)
 
-    def _build_second(
-        self,
-        role: Literal["detector", "proposer"],
-        protocol: type,
-    ) -> dict[str, Any]:
-        """The tools of the option `second_ROLE`, by SPEC."""
-        tools = {}
-        for spec in self.options.second_specs(role):
-            tool = self.context.build("tool", spec)
-            if not isinstance(tool, protocol):
-                raise UserError(
-                    f"spurlens: tool {spec} is no {role}", expected=f"a {role}"
-                )
-            tools[spec] = tool
-        return tools
+    def _build(self, spec: str | None, protocol: type) -> Any:
+        """A tool of this protocol; None where none is named."""
+        if spec is None:
+            return None
+        tool = self.context.build("tool", spec)
+        if not isinstance(tool, protocol):
+            role = protocol.__name__.lower()
+            raise UserError(f"spurlens: tool {spec} is no {role}", expected=f"a {role}")
+        return tool

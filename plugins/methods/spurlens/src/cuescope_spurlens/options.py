@@ -82,13 +82,12 @@ class SpurLensOptions(Options):
     # appendix O; Grounding DINO and a YOLO in ONNX are the paper's others
     second_detector: Annotated[str | None, Names.plugin()] = Field(
         None,
-        description="SPEC of another detector, or several: SPEC,SPEC; the findings are ranked "
-        "again by each",
+        description="SPEC of another detector, by which the findings are ranked again",
     )
     second_proposer: Annotated[str | None, Names.plugin()] = Field(
         None,
-        description="SPEC of another proposer, or several: SPEC,SPEC; their cues are compared with "
-        "these (by the tool sentence-encoder if there is one)",
+        description="SPEC of another proposer, whose cues are compared with these (by the tool "
+        "sentence-encoder if there is one)",
     )
     # `cuescope label` writes it; appendix F compares people and detector
     labels: Path | None = Field(
@@ -109,11 +108,6 @@ class SpurLensOptions(Options):
     def removals(self) -> tuple[Removal, ...]:
         """How objects are taken out of their images."""
         return tuple(removal for removal in self.artificial if removal != "blank")
-
-    def second_specs(self, role: Literal["detector", "proposer"]) -> list[str]:
-        """The SPECs of the tools that are compared with the first."""
-        given: str = getattr(self, f"second_{role}") or ""
-        return [spec for spec in map(str.strip, given.split(",")) if spec]
 
     @field_validator("questions")
     @classmethod

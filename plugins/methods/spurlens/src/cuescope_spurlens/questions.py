@@ -95,7 +95,7 @@ def most_later_trials(audit: Audit, cases: Iterable[tuple[Groups, int, bool]]) -
     options: SpurLensOptions = audit.options
     templates = len(question_templates(audit))
     ways = len(options.mitigation)
-    detectors = len(options.second_specs("detector"))
+    detectors = options.second_detector is not None
     describes = "dual" in options.mitigation
     trials = 0
     for groups, k, plain in cases:

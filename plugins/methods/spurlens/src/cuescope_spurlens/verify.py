@@ -41,11 +41,11 @@ SIZE_DOUBT = (
 
 def check_results(
     audit: Audit,
-    detectors: Mapping[str, Detector],
-    proposers: Mapping[str, Proposer],
+    detector: Detector | None,
+    proposer: Proposer | None,
     labels: HumanLabels,
 ) -> Iterator[Evidence]:
-    """Every check that the data and the tools (by SPEC) allow; nothing if nothing was compared."""
+    """Every check that the data and the tools allow; nothing if nothing was compared."""
     results = audit.once(score_study, audit)
     if not results.cases:
         return
@@ -55,13 +55,10 @@ def check_results(
     yield from other_explanations(audit, list(image_comparisons(results)))
     # a detector that repeats the annotations contradicts no label: then this one speaks
     yield from check_labels(audit, results)
-    for spec, detector in detectors.items():
-        # one alone needs no name to be told from others
-        name = f" ({spec})" * (len(detectors) > 1)
-        yield from check_second_detector(audit, results, detector, name)
-    for spec, proposer in proposers.items():
-        name = f" ({spec})" * (len(proposers) > 1)
-        attach_second_proposer(audit, results.study, proposer, name)
+    if detector is not None:
+        yield from check_second_detector(audit, results, detector)
+    if proposer is not None:
+        attach_second_proposer(audit, results.study, proposer)
     if labels:
         yield from check_human_labels(results, labels)
     yield from check_data(results.study)

@@ -46,7 +46,6 @@ INSIDE = 11  # of these: resizing blurs what is nearer to the border
 CLOSE = 2e-5
 # SmolVLM spells numbers with a package that need not be here
 SPELLER = "transformers.models.smolvlm.processing_smolvlm.num2words"
-ATTENTION = ("query", "key", "value")
 Parts = tuple[Any, Any]
 # their processors want sizes that no rule makes small; what stands in `conftest` is used
 BY_HAND = {

@@ -36,12 +36,8 @@ def check_second_detector(
     audit: Audit,
     results: Results,
     detector: Detector,
-    name: str = "",
 ) -> Iterator[Evidence]:
-    """Does it see the cue in the same images, and is the gap there too (appendix O)?
-
-    `name` tells it from others.
-    """
+    """Does it see the cue in the same images, and is the gap there too (appendix O)?"""
     # changed images have no ranking of their own: it is the plain ones'
     findings = [result for result in results.findings if not result.case.is_changed]
     cues: dict[str, list[str]] = {}
@@ -63,14 +59,14 @@ def check_second_detector(
             ranked.append((result, _rank_again(audit, result, of_cue)))
             continue
         yield Evidence(
-            check=DETECTOR_CHECK + name,
+            check=DETECTOR_CHECK,
             verdict="inconclusive",
             feature=result.case.feature_key(result.cue),
             label=label,
             detail=f"{label}: the second detector gives all images the same K-score "
             f"for '{result.cue}'",
         )
-    yield from _compare_rankings(audit, results, ranked, name)
+    yield from _compare_rankings(audit, results, ranked)
 
 
 def _rank_again(audit: Audit, result: CaseResult, detections: CueDetections) -> Case:
@@ -94,7 +90,6 @@ def _compare_rankings(
     audit: Audit,
     results: Results,
     ranked: Sequence[tuple[CaseResult, Case]],
-    name: str,
 ) -> Iterator[Evidence]:
     """The findings, each beside its case as the second detector ranks it."""
     study = results.study
@@ -118,7 +113,7 @@ def _compare_rankings(
         correlation = Correlation.spearman(first_scores, case.detections.scores[:, 0])
         yield cue_evidence(
             result,
-            DETECTOR_CHECK + name,
+            DETECTOR_CHECK,
             # half: the first gap is too large, for its cue was chosen by it
             judge(q <= audit.options.level and again.gap > 0, again.high < gap / 2),
             f"the gap is {again.gap:.2f} [{again.low:.2f}, {again.high:.2f}] (q = {q:.3f}) by the "
@@ -134,11 +129,10 @@ def attach_second_proposer(
     audit: Audit,
     study: Study,
     proposer: Proposer,
-    name: str = "",
 ) -> None:
     """Proposal similarity (appendix E): of what another proposer names, the share that is close.
 
-    Close to a cue of the first proposer, that is. `name` tells it from others.
+    Close to a cue of the first proposer, that is.
     """
     encoder = audit.tools.get("sentence-encoder") or BagOfWords()
     rows: Rows = []
@@ -163,7 +157,7 @@ def attach_second_proposer(
         f"{SAME:g} or more, and of {RELATED:g}, with a cue of the first; by {encoder_name}. Back: "
         f"percent of the first one's cues with {RELATED:g} or more with a name of the second."
     )
-    audit.attach(Table.of(f"Second proposer{name}", PROPOSER_COLUMNS, rows, note))
+    audit.attach(Table.of("Second proposer", PROPOSER_COLUMNS, rows, note))
 
 
 def _percent(mask: np.ndarray) -> float:
