@@ -12,7 +12,6 @@ from PIL import Image
 from pydantic import BaseModel, ConfigDict, WrapValidator, model_validator
 from pydantic.dataclasses import dataclass as checked_dataclass
 
-from cuescope_core.answer_words import normalise_answer
 from cuescope_core.digest import digest
 from cuescope_core.errors import BadDataError, PluginError
 
@@ -421,6 +420,8 @@ class Outcome:
         sample = self.trial.sample
         logits = self.response.logits
         if logits is None:
+            from cuescope_core.answer_words import normalise_answer
+
             return sample.label is not None and normalise_answer(
                 self.response.text or ""
             ) == normalise_answer(sample.label)

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from PIL import Image
 
 from cuescope_sdk import Audit, BadDataError, Detection, Frame, Sample
-from cuescope_sdk.tools import CachedDetector, normalise_name
+from cuescope_sdk.tools import normalise_name
 
 SIZE = "the size of the labelled object"
 ANSWER = "whether a wrong answer is on screen too"
@@ -154,6 +154,8 @@ def _things(
     has_frames = all(sample.frames for sample in samples)
     if "detector" not in audit.tools or not names or not has_frames:
         return [None] * len(samples)
+    from cuescope_sdk.tools import CachedDetector
+
     detector = CachedDetector(audit.tools["detector"], audit.context)
     frames = [sample.frames[len(sample.frames) // 2] for sample in samples]
     return list(detector.detect(frames, names))

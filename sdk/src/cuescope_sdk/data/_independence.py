@@ -17,7 +17,6 @@ import numpy as np
 from cuescope_core.affected import root
 from cuescope_core.amounts import count_of
 from cuescope_sdk import Audit, Dataset, Evidence, Outcome, Sample
-from cuescope_sdk.data._look_alikes import RICH, alike_samples, draw_runs
 from cuescope_sdk.data._media.files import count_in_words
 
 # with 5 clips a source 4 in 10 audits of an unbiased model had findings (docs/adr/0023)
@@ -358,6 +357,9 @@ def compare(audit: Audit) -> Alike:
         data = whole
     rng = audit.rng(CHECK)
     most = CLIPS_COMPARED if _is_clip(data[0]) else COMPARED
+    # by audits of files alone
+    from cuescope_sdk.data._look_alikes import RICH, alike_samples, draw_runs
+
     places = draw_runs(len(data), most, rng)
     samples = [data[place] for place in places]
     labels = [

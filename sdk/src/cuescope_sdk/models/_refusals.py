@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 
 from cuescope_sdk import Capabilities, Edit, Trial, UserError, nearest
-from cuescope_sdk.models._tower_edit import TowerEdit
 
 NAMED = 8  # names that an error lists
 
@@ -25,9 +24,12 @@ def refuse_unknown(title: str, what: str, name: str, known: Sequence[str]) -> No
 
 def takes_edit(capabilities: Capabilities, edit: Edit) -> bool:
     """True if a model answers with this edit: it declares the kind, or its tower takes any hook."""
+    if edit.kind in capabilities.edits:
+        return True
+    from cuescope_sdk.models._tower_edit import TowerEdit
+
     # with hooks of its own no model has to know its kind (docs/adr/0013)
-    own_hooks = isinstance(edit, TowerEdit) and "image-tower" in capabilities.exposes
-    return own_hooks or edit.kind in capabilities.edits
+    return isinstance(edit, TowerEdit) and "image-tower" in capabilities.exposes
 
 
 def refuse_unanswerable(

@@ -5,17 +5,17 @@ from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, UInt8
 from PIL import Image
 
 from cuescope_core.conclusions import Contrast, Exhibit, Occurrence, Side
 from cuescope_core.types import Frame, Outcome
-from cuescope_sdk.report._figures import Pixels, thumbnail
 from cuescope_sdk.report._numbers import percent
 
 # whether an answer is right; None where nobody knows
 Judge = Callable[[Outcome], bool | None]
 Values = Float[np.ndarray, " outcome"]
+Pixels = UInt8[np.ndarray, "row col 3"]
 EXHIBITS = 4  # on a side: more are not looked at
 DRAWING = 256  # pixels of a drawing's width, and at most of its height
 RULE = (
@@ -136,6 +136,8 @@ def _of_same_labels(
 
 def draw_beside(images: Sequence[Frame | Pixels]) -> bytes:
     """A JPEG for an exhibit: pictures side by side, small, each in an equal share of the width."""
+    from cuescope_sdk.report._figures import thumbnail
+
     width = DRAWING // len(images)
     pictures = []
     tallest = 1

@@ -12,7 +12,6 @@ import torch
 
 from cuescope_core.digest import digest
 from cuescope_core.errors import UserError, nearest
-from cuescope_sdk.torch._strangers import ask_nobody
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
 DTYPES = {
@@ -91,6 +90,8 @@ def _quiet_transformers() -> Iterator[None]:
         yield
         return
     from transformers.utils import logging
+
+    from cuescope_sdk.torch._strangers import ask_nobody
 
     ask_nobody()
     verbosity = logging.get_verbosity()

@@ -16,7 +16,6 @@ from cuescope_trove.checks.annotated_cues import (
     check_against_annotation,
     rank_annotated_frames,
 )
-from cuescope_trove.checks.detector import check_with_detector
 from cuescope_trove.control import conditions
 from cuescope_trove.cues import signs
 from cuescope_trove.options import TRoVeOptions
@@ -51,6 +50,8 @@ def evidence(
         by_frame = partial(ranked_frames, audit, analysis)
         yield from check_against_annotation(audit, options, features, scores, by_frame)
         if "detector" in audit.tools:
+            from cuescope_trove.checks.detector import check_with_detector
+
             yield from check_with_detector(audit, options, features, scores, analysis)
         found = comparisons(audit, options, analysis, features)
         yield from other_explanations(audit, found)

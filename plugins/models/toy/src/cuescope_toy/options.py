@@ -1,11 +1,10 @@
-"""The options of the three models."""
+"""The options of `toy` and `toy-fusion`, and those that `toy-clip` shares."""
 
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, PositiveFloat, PositiveInt
 
 from cuescope_sdk import Names, Options
-from cuescope_sdk.models import ZeroShotOptions
 
 PluginOptions = Annotated[dict[str, Any], Names.plugin()]
 
@@ -55,12 +54,6 @@ class ToyOptions(TrainingOptions):
     )
     learning_rate: PositiveFloat = Field(1e-4, description="of Adam, constant")
     epochs: PositiveInt = Field(100, description="most passes over the training split")
-
-
-class ToyCLIPOptions(TrainingOptions, ZeroShotOptions):
-    """Options of `toy-clip`."""
-
-    epochs: PositiveInt = Field(14, description="most passes over the training split")
 
 
 class ToyFusionOptions(TrainingOptions):

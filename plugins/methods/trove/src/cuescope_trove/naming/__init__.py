@@ -9,7 +9,6 @@ from cuescope_sdk.maths import normalise
 from cuescope_sdk.stills import Answers
 from cuescope_sdk.tools import FrameGroup, NameGuess
 from cuescope_trove.candidates.groups import Candidates
-from cuescope_trove.naming.text_embeddings import TextEmbeddings
 
 SHOWN = 16  # frames of a cluster, and of the others, that a namer may look at
 
@@ -55,6 +54,8 @@ def _groups(
 
     def embed_texts(texts: Sequence[str]) -> np.ndarray:
         # a readout comes with a sample, and this one does not look at it
+        from cuescope_trove.naming.text_embeddings import TextEmbeddings
+
         trial = TextEmbeddings(texts=tuple(texts)).of(audit.samples[0])
         [outcome] = audit.respond([trial])
         return np.asarray(outcome.response.readout)

@@ -21,8 +21,8 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.models import PromptTower, ZeroShotModel, ZeroShotOptions
 from cuescope_toy.clip.architecture import MODEL, PREPROCESS, PROMPTS
+from cuescope_toy.clip.options import ToyCLIPOptions
 from cuescope_toy.loading import Checkpoint, TrainedModel, Weights, training_splits
-from cuescope_toy.options import ToyCLIPOptions
 
 if TYPE_CHECKING:
     from cuescope_sdk.torch import ImageTower

@@ -13,8 +13,8 @@ from cuescope_sdk.report import count_of
 from cuescope_toy.clip.architecture import TITLE
 from cuescope_toy.clip.dataset import ImageTextPairs, from_bytes, read_pairs
 from cuescope_toy.clip.network import draw_from, new_network, pack_weights
+from cuescope_toy.clip.options import ToyCLIPOptions
 from cuescope_toy.loading import Checkpoint
-from cuescope_toy.options import ToyCLIPOptions
 from cuescope_toy.training import Advance, Fit, Indices
 
 Scalar = Float[Tensor, ""]
