@@ -38,7 +38,7 @@ ANSWERS = ("yes", "no")
 CLASSES = ("cup", "bird", "car", "clock")
 PLANTED = {"cup": "table", "bird": "tree", "car": "road"}
 # faint objects mostly: who sees the cue does well to say yes
-WORLD = {"faint": 0.8, "strength": 0.95, "elsewhere": 0.05, "questions": "presence"}
+WORLD = {"faint": 0.8, "questions": "presence"}
 # what gives nothing away
 OBJECTS = ("apple", "boat", "clock", "key", "kite", "lamp")
 THINGS = ("cloud", "fence", "rug", "shelf", "window")

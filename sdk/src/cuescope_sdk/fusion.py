@@ -17,6 +17,7 @@ __all__ = [
     "AverageAttention",
     "AverageTokens",
     "FusionShape",
+    "HasAttentionGradients",
     "HasFusion",
     "OTHER",
     "TEXT",
@@ -101,3 +102,17 @@ class HasFusion(Protocol):
         layer: int,
     ) -> list[Float[np.ndarray, "head query key"]]:
         """Weights after the softmax, and after the trial's `AverageAttention`."""
+
+
+@runtime_checkable
+class HasAttentionGradients(HasFusion, Protocol):
+    """A model that tells what attention does for an answer: "attention-gradients" in `exposes`."""
+
+    def attention_gradients(
+        self, trials: Sequence[Trial], answer: str
+    ) -> list[Float[np.ndarray, "layer query key"]]:
+        """Mean over heads of the weights times their gradient, where that is positive.
+
+        The gradient is that of the log-probability of the answer's first token. Raises UserError
+        for a model whose layers attend to another sequence.
+        """

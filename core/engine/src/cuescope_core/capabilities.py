@@ -29,6 +29,7 @@ class Capabilities(Value):
 
     `exposes` names what a readout can look at: "patches" for `HasPatches`, "choices" for
     `EmbedsChoices`, "image-tower" for the sdk's `HasImageTower`, "fusion" for its `HasFusion`.
+    "answer-words" is its `ScoresWords`, "attention-gradients" its `HasAttentionGradients`.
     "eye-patches" are those of an outside eye (`EmbedsPatches`), where the model has none.
     `max_frames` None means any number; `min_frames` 0 that a question is answered without any.
     `notes` say in words, by the name of an edit, output or inside, how it is done or why it is not.

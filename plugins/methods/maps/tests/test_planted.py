@@ -1,6 +1,6 @@
 """Planted causes are proved, decoys and answers without a cause are not; plans count the calls."""
 
-from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,7 @@ import pytest
 
 from cuescope_maps import Maps
 from cuescope_maps.explainers.searching import Greedy
+from cuescope_maps.options import WAYS
 from cuescope_maps.proof import elsewhere
 from cuescope_maps.report import NOT_SHOWN
 from cuescope_maps.trials import Map, Target
@@ -30,11 +31,13 @@ class Decoy(RegionExplainer):
         return np.asarray(rows - cols, float).ravel()
 
 
+@cache
 def audit(
-    model: Mapping[str, Any] = SURE, explainer: type[Any] = Greedy, **options: Any
+    signal: float = 1, explainer: type[Any] = Greedy, ways: tuple[str, ...] = WAYS
 ) -> Report:
     own = {("explainer", "own"): explainer}
-    given = {"explainers": ("own",), "samples": 12, **options}
+    given = {"explainers": ("own",), "samples": 12, "interventions": ways}
+    model = {"signal": signal, "lean": signal, "noise": 0}
     return Setup(
         Maps, options=given, model_options=model, data_options=HELPS, others=own
     ).report()
@@ -77,7 +80,7 @@ def test_a_decoy_is_not_shown_to_matter() -> None:
 
 
 def test_of_a_model_that_uses_nothing_no_map_holds() -> None:
-    report = audit({"lean": 0, "signal": 0, "noise": 0})
+    report = audit(signal=0)
     assert not report.findings
     assert share_held(report) == 0
 
@@ -125,7 +128,7 @@ def test_a_white_box_needs_what_it_looks_at() -> None:
 
 def test_an_intervention_that_needs_no_region_is_refused() -> None:
     with pytest.raises(UserError, match="cannot prove a region"):
-        audit(interventions=("heal", "freeze"))
+        audit(ways=("heal", "freeze"))
 
 
 def test_controls_share_nothing_with_the_region() -> None:

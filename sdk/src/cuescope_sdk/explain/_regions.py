@@ -130,7 +130,10 @@ class RegionExplainer(Plugin, ABC):
 
     @abstractmethod
     def explain(self, case: Explained) -> Steps:
-        """Yield what is asked; return the importance of each part, more for more important."""
+        """Yield what is asked; return the importance of each part, more for more important.
+
+        A map that is bool says itself which region it claims; of any other it is found.
+        """
 
     def calls(self, parts: int, budget: int) -> int:
         """How many answers it asks for a sample, at most."""

@@ -35,7 +35,7 @@ class Prior:
     def needs_no_picture(self, margin: float) -> bool:
         """True if the picture surely raises the probability by less than a margin."""
         raised = np.exp(self.right) - np.exp(self.none)
-        _, high = change_interval(raised, Groups.of(self.samples))
+        _, high = change_interval(raised, Groups.of(self.samples), bound=None)
         return high is not None and high < margin
 
 

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 
 from cuescope_maps.options import ELSEWHERE, LIKELY_PLACE, OTHER_ANSWER, MapsOptions
 from cuescope_maps.scores import Proof, top_parts
-from cuescope_maps.trials import Map, Target, draw_maps, find_targets
+from cuescope_maps.trials import Map, Target, draw_maps, find_answers
 from cuescope_sdk import Audit, Outcome, Sample, Trial, UserError, how_to_install
 from cuescope_sdk.interventions import Case, Intervention, Place
 
@@ -87,7 +87,7 @@ def ways_of(audit: Audit, options: MapsOptions) -> dict[str, Intervention]:
 def claims(audit: Audit, options: MapsOptions) -> list[Claim]:
     """The maps with their controls and donors; for `audit.once`."""
     drawn = audit.once(draw_maps, audit, options)
-    targets = [target for target, _ in audit.once(find_targets, audit, options)]
+    answers = audit.once(find_answers, audit, options)
     made = []
     for one in drawn:
         rng = audit.rng("controls", one.explainer, one.target.sample.key)
@@ -97,7 +97,7 @@ def claims(audit: Audit, options: MapsOptions) -> list[Claim]:
             controls[LIKELY_PLACE] = beside(likely, one.region)
         if one.target.other is not None:
             controls[OTHER_ANSWER] = beside(one.others, one.region)
-        made.append(Claim(one, controls, _donor(one.target, targets, rng)))
+        made.append(Claim(one, controls, _donor(one.target, answers, rng)))
     return made
 
 
@@ -138,17 +138,17 @@ def likely_places(one: Map, drawn: Sequence[Map]) -> np.ndarray | None:
 
 
 def _donor(
-    target: Target, targets: Sequence[Target], rng: np.random.Generator
+    target: Target, answers: Sequence[Outcome], rng: np.random.Generator
 ) -> Sample | None:
     """A sample of another group that is answered otherwise, with as many frames."""
     own = target.sample
-    fitting = [
-        other.sample
-        for other in targets
-        if other.answer != target.answer
-        and (other.sample.group or other.sample.key) != (own.group or own.key)
-        and len(other.sample.frames) == len(own.frames)
-    ]
+    fitting = []
+    for outcome in answers:
+        other = outcome.trial.sample
+        together = (other.group or other.key) == (own.group or own.key)
+        as_long = len(other.frames) == len(own.frames)
+        if outcome.prediction != target.answer and as_long and not together:
+            fitting.append(other)
     return fitting[int(rng.integers(len(fitting)))] if fitting else None
 
 

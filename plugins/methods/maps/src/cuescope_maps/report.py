@@ -168,6 +168,10 @@ def scores(
         audit.note(f"maps of {result.explainer} that hold", share_words(result))
     audit.note("language prior", sentence(rows, margin))
     audit.note("next step", NEXT_STEP)
+    for one in (one for result in made for one in result.tested):
+        sample, explainer = one.claim.map.target.sample, one.claim.map.explainer
+        audit.record(sample, explainer, "effect", one.proof.effect)
+        audit.record(sample, explainer, "probability", one.proof.above(margin))
     for result in made:
         effect = result.posterior.effect
         about: dict[str, Any] = {

@@ -132,18 +132,17 @@ class Map:
 # -------------------------------------------------------------------------------------- answers
 
 
-def find_targets(audit: Audit, options: MapsOptions) -> list[tuple[Target, float]]:
-    """The answers, each with its probability as the sample is; for `audit.once`."""
+def find_answers(audit: Audit, options: MapsOptions) -> Sequence[Outcome]:
+    """What the model answers to the samples that are looked at; for `audit.once`."""
     samples = [sample for sample in audit.samples_by_key() if sample.frames]
     if not samples:
         raise UserError("maps: no sample has a picture", expected="images, or clips")
     chosen = np.unique(
         np.linspace(0, len(samples) - 1, options.samples).round().astype(int)
     )
-    samples = [samples[number] for number in chosen]
     has = audit.capabilities
     asked = []
-    for sample in samples:
+    for sample in (samples[number] for number in chosen):
         # a model has logits for choices alone
         closed = "logits" in has.outputs and len(sample.choices) > 1
         output: Output = "logits" if closed else "text"
@@ -154,9 +153,14 @@ def find_targets(audit: Audit, options: MapsOptions) -> list[tuple[Target, float
                 got=f"{len(sample.choices)} choices",
             )
         asked.append(Trial(sample=sample, outputs=frozenset({output})))
+    return audit.respond(asked)
+
+
+def find_targets(audit: Audit, options: MapsOptions) -> list[tuple[Target, float]]:
+    """The answers that are explained, each with its probability; for `audit.once`."""
     targets = []
-    for outcome in audit.respond(asked):
-        target = _target_of(outcome, options, has.exposes)
+    for outcome in audit.once(find_answers, audit, options):
+        target = _target_of(outcome, options, audit.capabilities.exposes)
         if target is not None:
             targets.append(target)
     if not targets:
@@ -253,7 +257,7 @@ def _run(audit: Audit, maps: Sequence[Map], runs: Sequence[Steps]) -> None:
                 # the first one is sent nothing: it has not asked yet
                 wanted[number] = runs[number].send(reply)  # type: ignore[arg-type]
             except StopIteration as end:
-                maps[number].importance = _sound(maps[number], end.value)
+                _take(maps[number], end.value)
         replies = dict(_answer(audit, maps, wanted))
 
 
@@ -284,15 +288,19 @@ def _answer(
             yield number, one.read(request, outcomes[number])
 
 
-def _sound(one: Map, importance: object) -> PerPart:
-    values = np.asarray(importance, np.float64)
-    if values.shape != (one.grid.count,) or not np.isfinite(values).all():
+def _take(one: Map, importance: object) -> None:
+    """A map; one that is true and false says itself which region it claims."""
+    values = np.asarray(importance)
+    is_sound = values.shape == (one.grid.count,) and values.dtype.kind in "bfiu"
+    if not is_sound or not np.isfinite(values).all():
         raise PluginError(
             f"the explainer {one.explainer} broke its contract",
             expected=f"{one.grid.count} finite numbers, one a part",
             got=f"shape {values.shape}",
         )
-    return values
+    one.importance = values.astype(np.float64)
+    if values.dtype == bool and values.any() and not values.all():
+        one.region = values
 
 
 def _measure(audit: Audit, drawn: Sequence[Map]) -> None:
@@ -308,7 +316,8 @@ def _measure(audit: Audit, drawn: Sequence[Map]) -> None:
         insertion, deletion = np.split(values, 2)
         one.insertion = area_under(sizes, insertion)
         one.deletion = area_under(sizes, deletion)
-        one.region = top_parts(one.importance, knee(sizes, insertion, deletion))
+        if not one.region.any():
+            one.region = top_parts(one.importance, knee(sizes, insertion, deletion))
 
 
 def most_calls(

@@ -85,12 +85,16 @@ def fused_attention(
         elif mask is not None and mask.dtype != torch.bool:
             logits = logits + _of_rows(mask, rows)
         weights = _edited(logits, seen, queries[:, rows], keys, edit)
-        mixed.append(weights.to(value.dtype) @ value)
-        if fusion.watch is not None:
+        if fusion.watch is None:
+            mixed.append(weights.to(value.dtype) @ value)
+        else:
             watched.append(weights)
-    if fusion.watch is not None:
-        fusion.watch(layer, torch.cat(watched, dim=2))  # after the edit, in float32
-    return torch.cat(mixed, dim=2)
+    if fusion.watch is None:
+        return torch.cat(mixed, dim=2)
+    whole = torch.cat(watched, dim=2)
+    fusion.watch(layer, whole)  # after the edit, in float32
+    # of the same numbers that were watched: they have a gradient where it is asked for
+    return whole.to(value.dtype) @ value
 
 
 def fused_self_attention(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from jaxtyping import Float, Int8, UInt8
+from jaxtyping import Float, Float32, Int8, UInt8
 
 from cuescope_sdk import (
     Capabilities,
@@ -39,7 +39,7 @@ class TransformersVLM(Plugin, LazyWeights):
     capabilities: Capabilities = Capabilities(
         outputs=frozenset(("logits", "text", "embedding")),
         edits=frozenset({"average-attention", "average-tokens", "hide-tokens"}),
-        exposes=frozenset({"fusion", "patches"}),
+        exposes=frozenset({"fusion", "patches", "answer-words", "attention-gradients"}),
         min_frames=0,
     )
 
@@ -84,11 +84,14 @@ class TransformersVLM(Plugin, LazyWeights):
         edits = {"hide-tokens"} if family.hides else set()
         if family.why_not_averaged is None:
             edits |= {"average-attention", "average-tokens"}
-            exposes.add("fusion")
+            exposes |= {"fusion", "attention-gradients"}
+        # letters stand for choices there, and not for words
+        if options.scoring != "letters":
+            exposes.add("answer-words")
         # transformers' own attention takes no edit and shows no weights
         if options.attn_implementation is not None:
             edits = set()
-            exposes.discard("fusion")
+            exposes -= {"fusion", "attention-gradients"}
         notes = dict(family.notes)
         if why_not is not None:
             notes["patches"] = why_not
@@ -199,6 +202,22 @@ class TransformersVLM(Plugin, LazyWeights):
         from cuescope_transformers.generative.readouts import attention
 
         return attention(self._model, trials, layer)
+
+    def word_log_probabilities(
+        self, trials: Sequence[Trial], words: Sequence[str]
+    ) -> list[Float32[np.ndarray, " word"]]:
+        """Log-probability of each word after those before it, as the answer to each trial."""
+        from cuescope_transformers.generative.relevance import word_log_probabilities
+
+        return word_log_probabilities(self._model, trials, words)
+
+    def attention_gradients(
+        self, trials: Sequence[Trial], answer: str
+    ) -> list[Float[np.ndarray, "layer query key"]]:
+        """Positive part of attention times gradient, for an answer's first token; mean of heads."""
+        from cuescope_transformers.generative.relevance import attention_gradients
+
+        return attention_gradients(self._model, trials, answer)
 
 
 __all__ = ["TransformersVLM", "VLMOptions"]
