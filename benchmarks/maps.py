@@ -85,7 +85,7 @@ class Pool(Plugin):
 
 
 class Cause(RegionExplainer):
-    """The parts of which a known box covers half, or the one that it covers most."""
+    """The parts of which a known box covers a tenth, or the one that it covers most."""
 
     title = "the known cause"
     name = "cause"
@@ -113,7 +113,8 @@ def parts_in(box: Box, case: Explained) -> np.ndarray:
     inside = np.zeros((height, width))
     inside[y0:y1, x0:x1] = 1
     covered = case.grid.pool(inside)
-    return covered >= min(0.5, covered.max())
+    # a tenth: what the box has of a part goes with the part
+    return covered >= min(0.1, covered.max())
 
 
 class Chance(Plugin):
