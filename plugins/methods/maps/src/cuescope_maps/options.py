@@ -11,7 +11,16 @@ ELSEWHERE = "elsewhere"
 LIKELY_PLACE = "likely place"
 OTHER_ANSWER = "other answer"
 CONTROLS = (ELSEWHERE, LIKELY_PLACE, OTHER_ANSWER)
-WAYS = ("heal", "blank:grey", "swap", "transplant")
+# all of the standard ones that leave nothing of a region, with what they put in its place
+WAYS = (
+    "heal",
+    "blank:mean",
+    "blank:grey",
+    "blank:black",
+    "blank:white",
+    "swap",
+    "transplant",
+)
 
 
 class MapsOptions(Options):
