@@ -108,22 +108,6 @@ def test_a_blind_reasoner_does_not_change_with_the_video(audited: Audited) -> No
         report.sentence(video)
     )
     assert checks(report)["pictures against words"] == "refuted"
-    [shown] = [c for c in report.contrasts if c.feature == "video"]
-    held, other = shown.sides
-    assert held.title.startswith("claims that the video supports: ")
-    assert held.exhibits
-    assert other.exhibits
-
-
-def test_a_side_without_an_exhibit_is_shown_as_none(audited: Audited) -> None:
-    report = audited({}, {"samples": 40}, perturbations=())
-    [shown] = [c for c in report.contrasts if c.feature == "reasoning"]
-    held, other = shown.sides
-    [total] = map(int, re.findall(r"Of (\d+) claims", report.statements[0]))
-    assert held.title == f"claims that the video supports: {total} of {total}"
-    assert held.exhibits
-    assert other.title == f"claims that the video does not support: 0 of {total}"
-    assert not other.exhibits
 
 
 class Deaf(Plugin):
@@ -160,17 +144,14 @@ def test_an_open_verdict_has_its_figure_and_says_that_it_is_open(
     assert not report.findings
 
 
-@pytest.mark.parametrize("clip", [10, pytest.param(0.5, marks=pytest.mark.long)])
-def test_a_reliance_that_is_clipped_has_no_interval(
-    audited: Audited, clip: float
-) -> None:
-    report = audited({}, {"samples": 16}, clip=clip)
+def test_a_reliance_that_is_clipped_has_no_interval(audited: Audited) -> None:
+    report = audited({}, {"samples": 16})
     score = next(
         s for s in report.scores if (s.feature, s.metric) == ("reasoning", "reliance")
     )
-    assert (score.value, score.low, score.high) == (clip, None, None)
+    assert (score.value, score.low, score.high) == (10, None, None)
     assert report.notes["changed videos"].endswith(
-        f"VRS is {clip} or more: the irrelevant change cost nothing"
+        "VRS is 10 or more: the irrelevant change cost nothing"
     )
 
 
@@ -221,14 +202,6 @@ def test_an_invented_thing_is_named(audited: Audited) -> None:
         "'green dog': 24 traces name it, and in 24 of them the video never shows it."
     )
     assert not headline(report, "named: red cup").finding
-    shown = next(c for c in report.contrasts if c.feature == "named: green dog")
-    seen, never = shown.sides
-    assert seen.title == "claims that the video supports: 0 of 24"
-    assert not seen.exhibits
-    assert never.title == f"claims that the video does not support: 24 of {thing.n}"
-    assert all(
-        "Claim: green dog - the video does not" in str(e.words) for e in never.exhibits
-    )
     place = next(f for f in report.features if f.key == "named: green dog").occurrences[
         0
     ]
@@ -242,11 +215,6 @@ def test_decay_is_found_in_the_last_steps(audited: Audited) -> None:
     said = str(report.sentence(late))
     assert "from 100% of" in said
     assert "to 50% in the last" in said
-    [shown] = [c for c in report.contrasts if c.feature == "steps: late"]
-    held, failed = shown.sides
-    assert held.exhibits[0].occurrence.region  # where the verifier saw it
-    assert {str(e.words)[:7] for e in failed.exhibits} == {"step 4:"}
-    assert all("does not support" in str(e.words) for e in failed.exhibits)
     assert figures(report, "steps: early")["step_grounding_rate"] == 1
 
 
@@ -259,12 +227,6 @@ def test_right_answers_without_support_are_told(audited: Audited) -> None:
     assert report.accuracy is not None
     assert (report.accuracy.correct, report.accuracy.answered) == (24, answers.n)
     assert report.accuracy.chance == 0.5  # left or right
-    claims = next(c for c in report.contrasts if c.feature == "reasoning")
-    counted = re.findall(
-        r"(\d+) of (\d+)", " ".join(side.title for side in claims.sides)
-    )
-    [total] = map(int, re.findall(r"Of (\d+) claims", report.statements[0]))
-    assert sum(int(part) for part, _ in counted) == total == int(counted[0][1])
 
 
 class Nothing(Plugin):

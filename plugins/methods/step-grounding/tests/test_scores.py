@@ -159,9 +159,7 @@ def test_reliance_is_the_equation() -> None:
     assert visual_reliance(0.2, 0.1, 0.0, 0.1) == 10  # clipped: 2 / 0.01
     assert visual_reliance(-0.2, 0.1, 0.0, 0.1) == 0
     assert visual_reliance(0.0, 0.1, 0.0, 0.1) == 0
-    assert visual_reliance(0.2, 0.1, 0.05, 0.1, epsilon=0.5, clip=5) == pytest.approx(
-        2.0
-    )
+    assert visual_reliance(0.2, 0.1, 0.05, 0.1, epsilon=0.5) == pytest.approx(2.0)
     assert visual_reliance(0.2, 0.1, 0.0, 0.0) is None
 
 

@@ -153,7 +153,6 @@ class StepGrounding(Plugin):
         """Every claim of every trace, judged in one call."""
         from cuescope_step_grounding import report
         from cuescope_step_grounding.analysis import results_of
-        from cuescope_step_grounding.contrasts import attach_evidence
         from cuescope_step_grounding.figures import attach_figures
         from cuescope_step_grounding.rows.keys import REASONING
         from cuescope_step_grounding.verification import judging, labelling
@@ -177,9 +176,7 @@ class StepGrounding(Plugin):
         found = report.finding(audit, features, judged, results)
         if found is not None:
             audit.attach(found)
-        ranked = list(report.ranked_scores(audit, judged, results))
-        attach_evidence(audit, judged, ranked)
-        return ranked
+        return list(report.ranked_scores(audit, judged, results))
 
     @hookimpl
     def verify(

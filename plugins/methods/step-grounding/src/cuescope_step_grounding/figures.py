@@ -6,7 +6,7 @@ from textwrap import wrap
 
 import numpy as np
 
-from cuescope_sdk import Audit, Cell, Frame, HasBenchmark, Picture, Table
+from cuescope_sdk import Accuracy, Audit, Cell, Frame, HasBenchmark, Picture, Table
 from cuescope_sdk.grounding import Claim, Judgement
 from cuescope_sdk.report import frame_strips
 from cuescope_step_grounding import paper
@@ -15,7 +15,7 @@ from cuescope_step_grounding.beliefs import frames_of_step
 from cuescope_step_grounding.claims.contents import claim_words
 from cuescope_step_grounding.options import StepGroundingOptions
 from cuescope_step_grounding.rows.keys import ACC, HR, SGR, TCS, VRS
-from cuescope_step_grounding.scores import ChangeCost, mean
+from cuescope_step_grounding.scores import CLIP, ChangeCost, mean
 from cuescope_step_grounding.trials import is_recorded
 from cuescope_step_grounding.verification.judged import JudgedTrace, JudgedTraces
 
@@ -24,9 +24,6 @@ MARKS = {
     "unsupported": "\N{BALLOT X}",
     "unverifiable": "?",
 }
-LEGEND = (
-    f"{MARKS['supported']} supported, {MARKS['unsupported']} not, ? cannot be checked"
-)
 METRIC_COLUMNS = ("reasoning", "Acc", "SGR", "TCS", "HR", "VRS")
 CHANGE_COLUMNS = ("changed", "|P| %", "SGR lost", "Acc lost", "traces")
 CAPTION_WIDTH = 78  # characters
@@ -39,6 +36,8 @@ def attach_figures(
     costs: Sequence[ChangeCost],
 ) -> None:
     audit.attach(metrics_table(audit, judged, whole))
+    if (right := accuracy(judged)) is not None:
+        audit.attach(right)
     if costs:
         audit.attach(changes_table(costs))
     for index, trace in enumerate(examples(judged, audit.options.shown)):
@@ -47,6 +46,18 @@ def attach_figures(
             audit.attach(trace_table(judged, trace))
         if trace.sample.frames:
             audit.attach(trace_picture(judged, trace))
+
+
+def accuracy(judged: JudgedTraces) -> Accuracy | None:
+    """How often the answers are right; None where one is open, without choices."""
+    marked = [trace for trace in judged.baselines if trace.accuracy is not None]
+    choices = np.array([len(trace.sample.choices) for trace in marked])
+    if not marked or not choices.all():
+        return None
+    # questions may differ in their number of choices
+    chance = float(np.mean(1 / choices))
+    right = sum(trace.accuracy == 1 for trace in marked)
+    return Accuracy(correct=right, answered=len(marked), chance=chance)
 
 
 def metrics_table(audit: Audit, judged: JudgedTraces, whole: Result) -> Table:
@@ -68,7 +79,7 @@ def metrics_table(audit: Audit, judged: JudgedTraces, whole: Result) -> Table:
             rows.append((other, *shares, None))
     note = (
         "SGR: claims supported. TCS: beliefs consistent. HR: steps with a false claim. VRS: visual "
-        f"reliance. In percent, but VRS (0 to {options.clip:g})."
+        f"reliance. In percent, but VRS (0 to {CLIP:g})."
     )
     dataset: object = audit.context.dataset
     if isinstance(dataset, HasBenchmark) and dataset.benchmark in paper.BENCHMARKS:

@@ -53,7 +53,6 @@ class StepGroundingOptions(Options):
     epsilon: PositiveFloat = Field(
         0.01, description="added to the denominator of VRS (eq. 4)"
     )
-    clip: PositiveFloat = Field(10.0, description="largest VRS that is reported")
     partners: PositiveInt = Field(
         10,
         description="other videos, clips and moments that each claim is held against as well",

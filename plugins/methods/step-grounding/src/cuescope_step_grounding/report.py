@@ -24,7 +24,7 @@ from cuescope_step_grounding.rows.keys import (
     VIDEO,
 )
 from cuescope_step_grounding.rows.rows import statement_of
-from cuescope_step_grounding.scores import STAGES, Reliance
+from cuescope_step_grounding.scores import CLIP, STAGES, Reliance
 from cuescope_step_grounding.trials import Reasoning, claim_parser, is_recorded
 from cuescope_step_grounding.verification import judging, summaries
 from cuescope_step_grounding.verification.judged import JudgedTraces
@@ -202,5 +202,5 @@ def _describe_changes(audit: Audit, reliance: Reliance | None) -> str:
         "the original video"
     )
     if reliance.interval is None:
-        text += f"; VRS is {options.clip:g} or more: the irrelevant change cost nothing"
+        text += f"; VRS is {CLIP:g} or more: the irrelevant change cost nothing"
     return text

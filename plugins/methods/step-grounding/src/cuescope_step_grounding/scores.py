@@ -20,6 +20,7 @@ from cuescope_step_grounding.options import Perturbation, Policy, StepGroundingO
 
 Stage = Literal["early", "middle", "late"]
 STAGES: tuple[Stage, ...] = ("early", "middle", "late")
+CLIP = 10.0  # largest VRS that is reported: eq. 4; 5 to 20 keep the ranks (section 3.4)
 RELEVANT: tuple[Perturbation, ...] = ("position", "temporal", "visibility")
 
 
@@ -140,7 +141,6 @@ def visual_reliance(
     irrelevant_magnitude: float,
     *,
     epsilon: float = 0.01,
-    clip: float = 10.0,
 ) -> float | None:
     """VRS (eq. 4) from mean drops of SGR and the magnitudes of what was changed.
 
@@ -151,7 +151,7 @@ def visual_reliance(
         return None
     control = max(irrelevant / irrelevant_magnitude, 0.0) + epsilon
     # where SGR rises after relevant changes there is no reliance: 0
-    return float(np.clip(relevant / relevant_magnitude / control, 0.0, clip))
+    return float(np.clip(relevant / relevant_magnitude / control, 0.0, CLIP))
 
 
 def stages(steps: int) -> list[Stage]:
@@ -272,13 +272,12 @@ def reliance(
             control,
             control_size,
             epsilon=options.epsilon,
-            clip=options.clip,
         )
 
     overall = score(np.arange(len(rows))) if rows else None
     ends = Bootstrap.bca_interval(score, groups, rng) if rows else None
     # the clip hides how large it is, so an interval would say more than is known
-    if overall == options.clip and complete[:, 1].mean() <= 0:
+    if overall == CLIP and complete[:, 1].mean() <= 0:
         ends = None
     return Reliance(complete[:, 0], overall, ends, groups)
 

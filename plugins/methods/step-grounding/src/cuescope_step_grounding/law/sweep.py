@@ -18,7 +18,7 @@ from cuescope_step_grounding.scores import RELEVANT, mean
 
 # Whose options a sweep can name.
 ROLES = ("", "model", "claim-verifier")
-OF_CHANGES = ("epsilon", "clip", "instances")
+OF_CHANGES = ("epsilon", "instances")
 COLUMNS = (
     "setting",
     "SGR %",
