@@ -1,10 +1,9 @@
 """How much of seven benchmarks is answered without looking, from their question files alone.
 
-    python benchmarks/blind_table.py QUESTIONS [--redraws 5] [--scenes] [--prune]
+    python benchmarks/blind_table.py QUESTIONS [--redraws 5] [--scenes]
 
 QUESTIONS is a folder with the authors' files under the names below. `--scenes` prints VSI-Bench
-with folds of whole scenes and of single questions, beside the figures of TsT's authors; `--prune`
-what is left of EgoSchema's gain without the 100 questions that are answered most.
+with folds of whole scenes and of single questions, beside the figures of TsT's authors.
 """
 
 import argparse
@@ -19,7 +18,6 @@ import numpy as np
 import cuescope_questions as readers
 from cuescope_blind import learner
 from cuescope_blind.analysis import accuracies_of_redrawn
-from cuescope_blind.pruning import prune
 from cuescope_blind.questions import Questions, deal_folds
 from cuescope_blind.scores import expected_correct, measure_gain
 from cuescope_sdk import Context, generator
@@ -95,25 +93,15 @@ def scenes(folder: Path, deals: int = 3) -> Iterator[str]:
         yield f"VSI-Bench, folds of {name:10}{ours:6.1f}   TsT {published:.1f}"
 
 
-def pruned(folder: Path) -> Iterator[str]:
-    """A line: EgoSchema without the 100 questions that are answered most."""
-    questions = read(folder, "EgoSchema subset")
-    columns = learner.all_columns(questions)
-    yield prune(questions, columns, 100, 5, 19, generator(0, "prune")).words
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("questions", type=Path)
     parser.add_argument("--redraws", type=int, default=5)
     parser.add_argument("--scenes", action="store_true")
-    parser.add_argument("--prune", action="store_true")
     given = parser.parse_args()
     lines = rows(given.questions, given.redraws)
     if given.scenes:
         lines = scenes(given.questions)
-    elif given.prune:
-        lines = pruned(given.questions)
     for line in lines:
         sys.stdout.write(f"{line}\n")
         sys.stdout.flush()

@@ -244,8 +244,8 @@ def test_the_manifest_of_the_hardest_is_read_in_order(tmp_path: Path) -> None:
     from cuescope_blind.command.blinding import Choice
 
     with pytest.raises(UserError, match="expected both, got no --manifest FILE"):
-        Choice(5, None, None).require_whole()
-    Choice(None, None, None).require_whole()
-    Choice(None, 5, tmp_path / "hard.jsonl").require_whole()
-    with pytest.raises(UserError, match="expected one of them, got both"):
-        Choice(5, 5, tmp_path / "hard.jsonl").require_whole()
+        Choice(5, None).require_whole()
+    with pytest.raises(UserError, match="expected both, got no --hardest N"):
+        Choice(None, tmp_path / "hard.jsonl").require_whole()
+    Choice(None, None).require_whole()
+    Choice(5, tmp_path / "hard.jsonl").require_whole()

@@ -71,7 +71,7 @@ def mitigate(
 def blind(data: Any, *, model: Any = None, **words: Any) -> Any:
     """Find out what of a benchmark is answered without looking; no model is needed.
 
-    `words` are the options of `cuescope blind` (`hardest`, `prune`, `manifest`, `limit` ...).
+    `words` are the options of `cuescope blind` (`hardest`, `manifest`, `limit` ...).
     """
     return _call("blind", model, data, words)
 

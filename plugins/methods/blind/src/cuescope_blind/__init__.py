@@ -30,9 +30,7 @@ class Blind(Plugin):
     title = "Blind: what is answered without looking"
     finds = "What gives answers away in the questions alone: lengths, places, words, priors."
     # an audit has a model; `none` stands in its place and is asked nothing
-    requires = Requirements(
-        outputs=frozenset(), may_use=frozenset({"sentence-encoder"}), labels=0
-    )
+    requires = Requirements(outputs=frozenset(), labels=0)
     asks_nothing = True  # `cuescope investigate` runs it first
     data_needs = DataNeeds(
         each="data set",
@@ -68,9 +66,7 @@ class Blind(Plugin):
 
         require_data(audit, self.data_needs, "blind")
         audit.expect_more(0)
-        # a plan has nothing to count but the texts of a tool
-        if not audit.tools:
-            audit.context.stop_plan_before("what learns to do without the pictures")
+        audit.context.stop_plan_before("what learns to do without the pictures")
         yield from features(audit, _study(audit))
 
     @hookimpl

@@ -81,20 +81,6 @@ class Questions:
     def __len__(self) -> int:
         return len(self.options)
 
-    def take(self, kept: Int[np.ndarray, " kept"]) -> "Questions":
-        """Some of the questions, by number."""
-        mask = np.zeros(len(self), dtype=bool)
-        mask[kept] = True
-        numbers = np.flatnonzero(mask).tolist()
-        return Questions(
-            keys=tuple(self.keys[number] for number in numbers),
-            texts=tuple(self.texts[number] for number in numbers),
-            options=tuple(self.options[number] for number in numbers),
-            right=self.right[mask],
-            kind=tuple(self.kind[number] for number in numbers),
-            groups=self.groups.take(mask),
-        )
-
     @cached_property
     def counts(self) -> OneAQuestion:
         """How many options each question has."""
@@ -126,14 +112,10 @@ class Questions:
         return number_texts(self.kind)
 
     @cached_property
-    def raw_options(self) -> list[str]:
-        """The text of every option, as it is."""
-        return list(chain.from_iterable(self.options))
-
-    @cached_property
     def flat_options(self) -> list[str]:
         """The text of every option, without case and outer spaces."""
-        return [text.casefold().strip(" .") for text in self.raw_options]
+        texts = chain.from_iterable(self.options)
+        return [text.casefold().strip(" .") for text in texts]
 
     @cached_property
     def text_numbers(self) -> Int[np.ndarray, " option"]:

@@ -24,29 +24,14 @@ from cuescope_sdk.statistics import Estimate
 
 def features(audit: Audit, study: Study) -> Iterator[Feature]:
     """A feature for each tell, and for each kind of question; a finding has its samples."""
-    seen = set()
     for result in study.results:
-        key = feature_key(study, result)
-        # a tell of one label is the same tell: one feature, with the scores of both
-        if key in seen:
-            continue
-        seen.add(key)
-        found = [
-            other
-            for other in study.results
-            if feature_key(study, other) == key and other.is_finding(audit.options)
-        ]
+        found = result.is_finding(audit.options)
         yield Feature(
-            key=key,
+            key=result.row,
             kind="tell",
             name=result.name,
-            occurrences=tuple(_occurrences(study, found[0])) if found else (),
+            occurrences=tuple(_occurrences(study, result)) if found else (),
         )
-
-
-def feature_key(study: Study, result: Result) -> str:
-    """The feature of a result: a kind of question has its own, a label has not."""
-    return result.row if study.wording.noun == "questions" else result.key
 
 
 def _occurrences(study: Study, result: Result) -> Iterator[Occurrence]:
@@ -70,8 +55,8 @@ def scores(audit: Audit, study: Study) -> Iterator[Score]:
     for result in study.results:
         gain = result.gain
         both: dict[str, Any] = {
-            "feature": feature_key(study, result),
-            "label": None if study.wording.noun == "questions" else result.only,
+            "feature": result.row,
+            "label": None,
             "n": gain.n,
             "p_value": gain.p_value,
             "q_value": result.q_value,
@@ -97,10 +82,10 @@ def _finding(audit: Audit, study: Study) -> Finding | None:
     assert first is not None
     noun = study.wording.noun
     return Finding(
-        feature=feature_key(study, first),
+        feature=first.row,
         claim="{feature} predicts the answer",
         columns=("correct", "chance"),
-        rows=tuple(_row(study, result) for result in found),
+        rows=tuple(map(_row, found)),
         impact=Impact(
             count=least_told(first.gain, len(study.keys), found=True),
             total=len(study.keys),
@@ -110,7 +95,7 @@ def _finding(audit: Audit, study: Study) -> Finding | None:
     )
 
 
-def _row(study: Study, result: Result) -> Row:
+def _row(result: Result) -> Row:
     gain = result.gain
     change = None
     if gain.low is not None and gain.high is not None:
@@ -120,10 +105,9 @@ def _row(study: Study, result: Result) -> Row:
         gain.accuracy,
         gain.chance,
         change,
-        label=None if study.wording.noun == "questions" else result.only,
         n=gain.n,
     )
-    return row.model_copy(update={"feature": feature_key(study, result)})
+    return row.model_copy(update={"feature": result.row})
 
 
 def least_told(gain: Gain, total: int, *, found: bool) -> int:

@@ -28,4 +28,4 @@ def folds_of(audit: Audit) -> OneAQuestion:
 def columns_of(audit: Audit) -> sparse.csr_array:
     """What the learner sees of every option; for `audit.once`."""
     questions = audit.once(questions_of, audit)
-    return all_columns(questions, audit.tools.get("sentence-encoder"))
+    return all_columns(questions)

@@ -70,18 +70,10 @@ def blind(
             help="Write so many questions that are least answered without looking.",
         ),
     ] = None,
-    prune: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Remove so many that are most answered without looking, beside removal by "
-            "chance, and write the others.",
-        ),
-    ] = None,
     manifest: Annotated[
         Path | None,
         output_file(
-            "Where --hardest and --prune write: a .jsonl for `questions:FILE`.",
+            "Where --hardest writes: a .jsonl for `questions:FILE`.",
             ".jsonl",
         ),
     ] = None,
@@ -110,7 +102,7 @@ def blind(
             limit=limit,
             seed=seed,
         )
-        choice = blinding.Choice(hardest, prune, manifest)
+        choice = blinding.Choice(hardest, manifest)
         options = pairs("-O", option or ())
         result = blinding.ask(runner, draft, options, choice, plan=plan)
         show_result(result, output)

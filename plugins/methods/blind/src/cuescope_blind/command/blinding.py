@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from cuescope.application import (
-    ROLES,
     Draft,
     OutputFile,
     OutputFolder,
     Plan,
     Runner,
     StoredReport,
-    build_tool,
     write_atomically,
 )
-from cuescope_sdk import StoredRun, UserError, generator
+from cuescope_sdk import StoredRun, UserError
 from cuescope_sdk.report import count_of
 
 if TYPE_CHECKING:
@@ -29,40 +27,30 @@ METHOD = "blind"
 MODEL = "none"
 # with a model the questions are asked of it
 ASKING = "looking"
-ENCODER = "sentence-encoder"
-# the fewest with which p can be as low as 0.05: 1 / (19 + 1)
-LEAST_DRAWS = 19
 Count = Annotated[int, Field(ge=1)] | None
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Questions that are written to a `manifest`: the hardest, or those that pruning leaves."""
+    """The hardest questions, which are written to a `manifest`."""
 
     hardest: int | None
-    prune: int | None
     manifest: Path | None
 
     def require_whole(self) -> None:
         """Raise UserError where an option lacks its partner."""
-        if self.hardest is not None and self.prune is not None:
-            raise UserError("--hardest and --prune", expected="one of them", got="both")
-        is_asked = self.hardest is not None or self.prune is not None
-        if is_asked != (self.manifest is not None):
-            missing = "--hardest N or --prune N" if self.manifest else "--manifest FILE"
+        if (self.hardest is None) != (self.manifest is None):
+            missing = "--hardest N" if self.manifest else "--manifest FILE"
             raise UserError(
                 "--hardest N --manifest FILE", expected="both", got=f"no {missing}"
             )
 
     def write(self, runner: Runner, report: StoredReport) -> Iterator[str]:
         """Write the manifest, where there is one, and say what it holds."""
-        if self.manifest is None:
+        if self.manifest is None or self.hardest is None:
             return
         run = StoredRun(report.folder, runner.context)
-        rows = hardest_rows(run, self.hardest) if self.hardest else []
-        if self.prune is not None:
-            rows, words = _prune(run, self.prune)
-            yield words
+        rows = hardest_rows(run, self.hardest)
         write_atomically(self.manifest, "".join(rows))
         yield f"wrote {self.manifest}: {count_of(len(rows), 'questions')}"
         yield f"next: --data questions:{self.manifest}"
@@ -74,16 +62,15 @@ def blind(
     *,
     options: Mapping[str, Any] | None = None,
     hardest: Count = None,
-    prune: Count = None,
     manifest: Annotated[Path | None, OutputFile(".jsonl")] = None,
     plan: bool = False,
     out: Annotated[Path | None, OutputFolder()] = None,
 ) -> StoredReport | Plan:
     """Answer the questions of a benchmark from their text alone; a model is asked where named.
 
-    The `hardest` questions, or all but those that `prune` removes, are written to the `manifest`.
+    The `hardest` questions are written to the `manifest`.
     """
-    choice = Choice(hardest, prune, manifest)
+    choice = Choice(hardest, manifest)
     if out is not None:
         runner = replace(runner, out=out)
     report = ask(runner, draft, options or {}, choice, plan=plan)
@@ -127,36 +114,6 @@ def hardest_rows(run: StoredRun, count: int) -> list[str]:
     questions, figures = scored_questions(run)
     scores = np.array([figures[key] for key in questions.keys])
     return _rows(run, questions, figures, hardest(questions, scores, count).tolist())
-
-
-def _prune(run: StoredRun, count: int) -> tuple[list[str], str]:
-    """A line of JSON a question that is left, and what pruning did, in words.
-
-    With options and encoder of the audit.
-    """
-    from cuescope_blind.learner import all_columns
-    from cuescope_blind.pruning import prune
-
-    origin = run.report.provenance
-    method = run.context.resolve("method", METHOD, origin.method.options)
-    options: Any = method.options
-    stamp = origin.tools.get(ENCODER)
-    encoder = None
-    if stamp is not None:
-        encoder = build_tool(
-            run.context, ROLES[ENCODER], stamp.spec, stamp.options
-        ).plugin
-    questions, figures = scored_questions(run)
-    pruned = prune(
-        questions,
-        all_columns(questions, encoder),
-        count,
-        options.folds,
-        # without the check by redraws there is still the one by chance
-        options.redraws or LEAST_DRAWS,
-        generator(origin.seed, "prune"),
-    )
-    return _rows(run, questions, figures, pruned.kept.tolist()), pruned.words
 
 
 def scored_questions(run: StoredRun) -> "tuple[Questions, dict[str, float]]":

@@ -12,11 +12,10 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float, Int
 from PIL import Image
-from scipy.sparse import csr_matrix
 
 from cuescope_blind.questions import deal_folds, joined_groups
 from cuescope_blind.scores import Gain
-from cuescope_blind.study import FEW_GROUPS, LEARNER, Result, Study, Wording, corrected
+from cuescope_blind.study import LEARNER, Result, Study, Wording, corrected
 from cuescope_sdk import Audit, Sample, UserError
 from cuescope_sdk.data import kind_of, open_video
 from cuescope_sdk.report import count_of
@@ -127,10 +126,8 @@ def colours_of(sample: Sample) -> Facts:
     return {f"colour {number}": float(value) for number, value in enumerate(values)}
 
 
-def columns_of(facts: Sequence[Facts], beginnings: Sequence[str]) -> csr_matrix | None:
-    """The facts of all samples whose names begin so; None where these are the same of all."""
-    from sklearn.feature_extraction import DictVectorizer
-
+def seen_facts(facts: Sequence[Facts], beginnings: Sequence[str]) -> list[Facts]:
+    """The facts of all samples whose names begin so; [] where these are the same of all."""
     seen = [
         {
             name: fact
@@ -139,9 +136,7 @@ def columns_of(facts: Sequence[Facts], beginnings: Sequence[str]) -> csr_matrix 
         }
         for of_sample in facts
     ]
-    differs = any(of_sample != seen[0] for of_sample in seen)
-    # sparse: names may have as many words as there are files
-    return DictVectorizer().fit_transform(seen) if differs else None
+    return seen if any(of_sample != seen[0] for of_sample in seen) else []
 
 
 # --------------------------------------------------------------------------------------- labels
@@ -188,21 +183,16 @@ def is_labelled(samples: Sequence[Sample]) -> bool:
 def label_statement(result: Result) -> str:
     """The finding as a sentence; the report puts the tell's name into it."""
     gain = result.gain
-    if result.only is None:
-        return (
-            f"From {{feature}} alone, the label is told right of {gain.accuracy:.1%} of "
-            f"{count_of(gain.n, 'samples')}; chance level {gain.chance:.1%} ({gain.points})."
-        )
     return (
-        f"From {{feature}} alone, '{result.only}' is said of {gain.accuracy:.1%} of its "
-        f"{count_of(gain.n, 'samples')}, and of {gain.chance:.1%} of all others ({gain.points})."
+        f"From {{feature}} alone, the label is told right of {gain.accuracy:.1%} of "
+        f"{count_of(gain.n, 'samples')}; chance level {gain.chance:.1%} ({gain.points})."
     )
 
 
 def redraw_labels(audit: Audit, result: Result, draws: int) -> Iterator[float]:
     """How often labels that are dealt anew are told right by the same tell."""
     data = audit.once(labelled_samples, audit)
-    columns = audit.once(seen_columns, audit)[result.key]
+    facts = audit.once(facts_by_tell, audit)[result.key]
     fold = audit.once(label_folds, audit)
     # one stratum: any sample may be dealt any label
     stratum = np.zeros(len(data.codes), int)
@@ -210,15 +200,14 @@ def redraw_labels(audit: Audit, result: Result, draws: int) -> Iterator[float]:
     for draw, order in enumerate(orders):
         codes = data.codes[order]
         seed = audit.derive_seed("forest", result.key, str(draw))
-        said = forest_probability(columns, codes, fold, seed).argmax(axis=1)
+        said = forest_probability(facts, codes, fold, seed).argmax(axis=1)
         yield float((said == codes).mean())
 
 
 WORDING = Wording(
     noun="samples",
     title="What files tell of labels (percent)",
-    note=f"'{COLOURS}' sees the picture, and what it tells may belong to the label. Of one "
-    "label, chance is how often it is said of samples of other labels.",
+    note=f"'{COLOURS}' sees the picture, and what it tells may belong to the label.",
     statement=label_statement,
     next_step="Look at the samples that show each tell: did one label come from another source, "
     "camera or tool? Colours may belong to the label itself. To see whether a model uses a tell, "
@@ -236,13 +225,13 @@ def label_study(audit: Audit) -> Study:
     fold = audit.once(label_folds, audit)
     results: list[Result] = []
     scores = None
-    for key, columns in audit.once(seen_columns, audit).items():
+    for key, facts in audit.once(facts_by_tell, audit).items():
         seed = audit.derive_seed("forest", key)
-        probability = forest_probability(columns, data.codes, fold, seed)
+        probability = forest_probability(facts, data.codes, fold, seed)
         if key == LEARNER:
             own = probability[np.arange(len(data.codes)), data.codes]
             scores = own - 1 / len(data.names)
-        results += label_results(data, key, probability.argmax(axis=1))
+        results.append(label_result(data, key, probability.argmax(axis=1)))
     return Study(
         tuple(sample.key for sample in data.samples),
         data.groups,
@@ -268,7 +257,7 @@ def label_folds(audit: Audit) -> Codes:
     return deal_folds(groups, audit.options.folds, audit.rng("folds"))
 
 
-def seen_columns(audit: Audit) -> dict[str, csr_matrix]:
+def facts_by_tell(audit: Audit) -> dict[str, list[Facts]]:
     """What each tell sees; those that see nothing are left out. For `audit.once`."""
     data = audit.once(labelled_samples, audit)
     facts: list[Facts] = []
@@ -276,16 +265,14 @@ def seen_columns(audit: Audit) -> dict[str, csr_matrix]:
         for sample in data.samples:
             facts.append(facts_of(sample) | colours_of(sample))
             advance(1)
-    seen = {}
-    for key, (_, beginnings) in TELLS.items():
-        columns = columns_of(facts, beginnings)
-        if columns is not None:
-            seen[key] = columns
-    return seen
+    seen = {
+        key: seen_facts(facts, beginnings) for key, (_, beginnings) in TELLS.items()
+    }
+    return {key: of_tell for key, of_tell in seen.items() if of_tell}
 
 
 def forest_probability(
-    columns: csr_matrix,
+    facts: Sequence[Facts],
     codes: Codes,
     fold: Codes,
     seed: int,
@@ -296,7 +283,10 @@ def forest_probability(
     """
     # late: half a second
     from sklearn.ensemble import ExtraTreesClassifier
+    from sklearn.feature_extraction import DictVectorizer
 
+    # sparse: names may have as many words as there are files
+    columns = DictVectorizer().fit_transform(facts)
     probability = np.zeros((len(codes), int(codes.max()) + 1))
     for number in np.unique(fold).tolist():
         training = fold != number
@@ -314,8 +304,8 @@ def forest_probability(
     return probability
 
 
-def label_results(data: Labelled, key: str, said: Codes) -> Iterator[Result]:
-    """The gain on all labels, and on each that has groups enough."""
+def label_result(data: Labelled, key: str, said: Codes) -> Result:
+    """The gain on all labels, over how often what is said would be right by chance."""
     name, _ = TELLS[key]
     labels = np.arange(len(data.names))
     is_label = data.codes[:, None] == labels
@@ -323,43 +313,12 @@ def label_results(data: Labelled, key: str, said: Codes) -> Iterator[Result]:
     shares = is_label.mean(axis=0)
     said_shares = is_said.mean(axis=0)
     # where what is said has nothing to do with the label, each has the mean 0
-    excess = (is_label - shares) * (is_said - said_shares)
-    right = said == data.codes
-    everyone = np.ones(len(said), dtype=bool)
-    means = (float(right.mean()), float(shares @ said_shares))
-    gain = _gain(excess.sum(axis=1), data.groups, 1.0, len(said), means)
-    correct = right.astype(float)
-    yield Result(key, name, None, everyone, correct, gain)
-    # of two labels one is as well told as the other
-    if len(labels) == 2:
-        return
-    for label, only in enumerate(data.names):
-        own = is_label[:, label]
-        if data.groups.take(own).count < FEW_GROUPS:
-            continue
-        share = shares[label]
-        scale = 1 / (share * (1 - share))
-        means = (float(is_said[own, label].mean()), float(is_said[~own, label].mean()))
-        gain = _gain(excess[:, label], data.groups, scale, int(own.sum()), means)
-        yield Result(key, name, only, everyone, correct * own, gain)
-
-
-def _gain(
-    excess: Float[np.ndarray, " sample"],
-    groups: Groups,
-    scale: float,
-    n: int,
-    means: tuple[float, float],
-) -> Gain:
-    accuracy, chance = means
+    excess = ((is_label - shares) * (is_said - said_shares)).sum(axis=1)
+    right = (said == data.codes).astype(float)
+    accuracy = float(right.mean())
+    chance = float(shares @ said_shares)
     bounded = np.clip(excess, -1, 1)
-    low, high = change_interval(bounded, groups)
-    return Gain(
-        n,
-        accuracy,
-        chance,
-        accuracy - chance,
-        None if low is None else max(-1.0, scale * low),
-        None if high is None else min(1.0, scale * high),
-        MeanAboveZero(bounded, groups).p_value(),
-    )
+    low, high = change_interval(bounded, data.groups)
+    p_value = MeanAboveZero(bounded, data.groups).p_value()
+    gain = Gain(len(said), accuracy, chance, accuracy - chance, low, high, p_value)
+    return Result(key, name, None, np.ones(len(said), dtype=bool), right, gain)

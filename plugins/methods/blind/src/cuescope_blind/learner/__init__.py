@@ -9,52 +9,14 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy import sparse
 
-from cuescope_blind.questions import OneAQuestion, PerOption, Questions, number_texts
+from cuescope_blind.questions import OneAQuestion, PerOption, Questions
 from cuescope_blind.tells import TELLS
-from cuescope_sdk import SentenceEncoder
-
-# dimensions of the encoder's space that are kept; columns are dense, and a hundred thousand
-# questions must fit in memory
-DIRECTIONS = 64
 
 
-def all_columns(
-    questions: Questions, encoder: SentenceEncoder | None = None
-) -> sparse.csr_array:
-    """The columns of all tells, and what options mean, where an encoder says so."""
+def all_columns(questions: Questions) -> sparse.csr_array:
+    """The columns of all tells."""
     blocks = [tell.columns(questions) for tell in TELLS]
-    if encoder is not None:
-        blocks.append(sparse.csr_array(meaning(questions, encoder)))
     return sparse.csr_array(sparse.hstack(blocks, format="csr"))
-
-
-def meaning(
-    questions: Questions, encoder: SentenceEncoder
-) -> Float[np.ndarray, "option column"]:
-    """What each option means, how it goes with the question, and how alike the others are.
-
-    In the principal directions of all options, for which no label is looked at.
-    """
-    from sklearn.decomposition import PCA
-    from sklearn.preprocessing import StandardScaler
-
-    of_option = number_texts(questions.raw_options)
-    shown = number_texts(questions.texts)[questions.owner]
-    # each text once: benchmarks repeat their options a thousand times
-    options = np.asarray(encoder.encode(sorted(set(questions.raw_options))), float)
-    asked = np.asarray(encoder.encode(sorted(set(questions.texts))), float)
-    directions = PCA(min(DIRECTIONS, *options.shape), svd_solver="covariance_eigh")
-    option = directions.fit_transform(options)[of_option]
-    about = directions.transform(asked)[shown]
-    # of the whole vectors: the directions are those of options, and likeness may lie outside
-    rows = options[of_option]
-    likeness = np.einsum("od,od->o", rows, asked[shown])
-    # the mean cosine of each option with the others of its question
-    together = np.add.reduceat(rows, questions.starts)[questions.owner]
-    others = questions.counts[questions.owner] - 1
-    agreement = np.einsum("od,od->o", rows, together - rows) / others
-    columns = np.column_stack([option, option * about, likeness, agreement])
-    return np.asarray(StandardScaler().fit_transform(columns))
 
 
 def out_of_fold(
