@@ -149,14 +149,6 @@ def test_a_model_without_fusion_is_refused_before_its_weights_load(
             "expected layers from 0 to 1: the model has 2 fusion layers, got 7-9",
         ),
         ("layers=3-1", "expected all, a range as 0-3, or numbers as 4,5, got '3-1'"),
-        (
-            "quadrants=VX",
-            "expected different quadrants joined by '+', of VV, VT, TV and TT",
-        ),
-        (
-            "short_circuits=crosmodal",
-            "'crossmodal', 'video' or 'text', got 'crosmodal'",
-        ),
         ("layer=0", "Did you mean 'layers'"),
         (
             "attention_map=2:0",

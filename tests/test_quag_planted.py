@@ -324,7 +324,6 @@ def consistent(
         else {**inside, "split": "test"},
         model_options={**LEARNING, **model_options},
         method_options={
-            "short_circuits": ["crossmodal"],
             "quag_attention": [],
             "captures": 0,
             "pairs": 0,

@@ -23,7 +23,7 @@ from cuescope_quag.scores import (
     rates,
     smallest_loss,
 )
-from cuescope_sdk import Frame, Sample, UserError
+from cuescope_sdk import Frame, Sample
 from cuescope_sdk.statistics import Groups, change_p_value
 
 FRAME = Frame.from_array(np.zeros((1, 1, 3), np.uint8))
@@ -330,29 +330,26 @@ def test_balanced_accuracy_is_the_mean_recall_of_the_answers() -> None:
     assert (balanced.chance, plain_accuracy(samples).chance) == (50.0, 75.0)
     some = np.array([[True, True, True, False, False, False, True, False]]).T
     assert rates(some, balanced.stratum) == [50.0]
-    assert choose_measure(samples, "auto").name == "balanced accuracy"
-    assert choose_measure(samples, "accuracy").name == "accuracy"
+    assert choose_measure(samples).name == "balanced accuracy"
 
 
 def test_chance_is_of_each_samples_own_choices() -> None:
     samples = [sample("a", ("a", "b")), sample("a", ("a", "b", "c", "d")), sample("a")]
     assert plain_accuracy(samples).chance == pytest.approx(100 * (0.5 + 0.25 + 0) / 3)
     assert balanced_accuracy(samples) is None
-    assert choose_measure(samples, "auto").name == "accuracy"
+    assert choose_measure(samples).name == "accuracy"
 
 
-def test_four_shared_answers_are_counted_plainly_unless_asked() -> None:
+def test_four_shared_answers_are_counted_plainly() -> None:
     samples = [sample(label, ("a", "b", "c", "d")) for label in "aabcd"]
-    assert choose_measure(samples, "auto").name == "accuracy"
-    assert choose_measure(samples, "balanced").chance == 25.0
+    assert choose_measure(samples).name == "accuracy"
 
 
 def test_one_right_answer_is_no_balanced_accuracy() -> None:
     same = [sample("yes", ("yes", "no"))] * 3
     assert balanced_accuracy(same) is None
     assert (only_answer(same), plain_accuracy(same).chance) == ("yes", 100.0)
-    with pytest.raises(UserError, match="at least two different right answers"):
-        choose_measure(same, "balanced")
+    assert choose_measure(same).name == "accuracy"
     assert only_answer([*same, sample("no", ("yes", "no"))]) is None
     assert only_answer([sample("Cat."), sample("a cat")]) == "Cat."
 

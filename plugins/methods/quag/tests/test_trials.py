@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuescope_quag.options import parse_layers, parse_quadrants
+from cuescope_quag.options import parse_layers
 from cuescope_quag.trials import (
     SHORT_CIRCUITS,
     is_correct,
@@ -50,14 +50,8 @@ def test_other_layers_are_refused(words: str) -> None:
         parse_layers(words)
 
 
-@pytest.mark.parametrize("words", ["", "VX", "VV,TT", "VV+", "VV+VV"])
-def test_other_quadrants_are_refused(words: str) -> None:
-    with pytest.raises(ValueError, match="of VV, VT, TV and TT"):
-        parse_quadrants(words)
-
-
 def test_short_circuits_are_those_of_section_2_3() -> None:
-    sets = {name: parse_quadrants(words) for name, (words, _) in SHORT_CIRCUITS.items()}
+    sets = {name: quadrants for name, (quadrants, _) in SHORT_CIRCUITS.items()}
     assert sets == {
         "unimodal": {"VV", "TT"},
         "crossmodal": {"VT", "TV"},
@@ -105,15 +99,13 @@ def test_every_condition_is_asked_with_its_edit(
         model=logging,
         data_options={"samples": 8},
         layers="1",
-        quadrants="VT",
-        short_circuits="video",
         quag_attention="video-text",
         size_term="multiply",
     )
     shown = {trial.condition: trial.sample for trial in logging.log}
     edits = {trial.condition: trial.edit for trial in logging.log}
     # four questions without a video are asked once each
-    assert len(logging.log) == 5 * 8 + 4
+    assert len(logging.log) == 7 * 8 + 4
     assert (len(shown["baseline"].frames), len(shown["without video"].frames)) == (1, 0)
     assert shown["without video"].question == shown["baseline"].question
     assert shown["without question"].question is None
@@ -123,7 +115,13 @@ def test_every_condition_is_asked_with_its_edit(
         "without video": None,
         "without question": None,
         "SC: video": AverageAttention(quadrants=frozenset({"VV", "TV"}), layers=(1,)),
-        "SC: VT": AverageAttention(quadrants=frozenset({"VT"}), layers=(1,)),
+        "SC: text": AverageAttention(quadrants=frozenset({"TT", "VT"}), layers=(1,)),
+        "SC: unimodal": AverageAttention(
+            quadrants=frozenset({"VV", "TT"}), layers=(1,)
+        ),
+        "SC: crossmodal": AverageAttention(
+            quadrants=frozenset({"VT", "TV"}), layers=(1,)
+        ),
         "merged both": AverageTokens(
             modalities=frozenset({"video", "text"}), layers=(1,), size_term="multiply"
         ),
@@ -143,9 +141,7 @@ def test_a_layer_that_the_model_does_not_have_is_told_first(
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({"quadrants": "VV+XY"}, "of VV, VT, TV and TT"),
         ({"layers": "first"}, "all, a range as 0-3"),
-        ({"short_circuits": "crossmodel"}, "crossmodal"),
     ],
 )
 def test_options_that_mean_nothing_are_one_line(
@@ -229,20 +225,6 @@ def test_the_layers_that_are_changed_are_noted(
 ) -> None:
     report = audited("both", "both", data_options={"samples": 8}, layers=given)
     assert report.notes["layers"] == words
-
-
-def test_a_balanced_accuracy_of_open_answers_is_refused_first(
-    audited: Audited, logging: type[Any]
-) -> None:
-    with pytest.raises(UserError, match="at least two different right answers"):
-        audited(
-            "both",
-            "both",
-            model=logging,
-            measure="balanced",
-            data_options={"open_ended": True},
-        )
-    assert not logging.log
 
 
 # ------------------------------------------------------------------------------ right answers

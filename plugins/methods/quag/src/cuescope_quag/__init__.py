@@ -27,13 +27,6 @@ METRICS = (
         unit="points",
         accuracy_cost=True,
     ),
-    Metric(
-        name="points_lost_otherwise",
-        title="Other measure",
-        meaning="the same in the other measure: balanced accuracy, or accuracy where balanced "
-        "accuracy decides; only where all questions have the same answers to choose from",
-        unit="points",
-    ),
 )
 
 
@@ -68,10 +61,9 @@ class QUAG(Plugin):
         from cuescope_sdk.data import require_data
 
         require_data(audit, self.data_needs, "quag")
-        # An impossible measure is refused before the model is asked anything.
         samples = audit.once(questions, audit)
         require_map(audit, self.options)
-        measure = choose_measure(samples, self.options.measure)
+        measure = choose_measure(samples)
         warn_of_few(audit, samples, measure, Rule().level)
         yield from features(audit, self.options)
 

@@ -90,7 +90,7 @@ class Figures:
 def analyse(audit: Audit, options: QUAGOptions, answers: Answers) -> Figures:
     """All that is compared: overall by each measure, and by type of question."""
     rule = Rule(options.margin, options.drop)
-    measure = choose_measure(answers.samples, options.measure)
+    measure = choose_measure(answers.samples)
     by_measure: dict[str, Comparison] = {
         measure.name: _compare(audit, rule, answers, measure)
     }

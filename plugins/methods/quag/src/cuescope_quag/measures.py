@@ -15,7 +15,7 @@ from cuescope_quag.trials import (
     shared_choices,
     videos_of,
 )
-from cuescope_sdk import Audit, UserError
+from cuescope_sdk import Audit
 from cuescope_sdk.data import warn_of_weak_data
 
 
@@ -67,24 +67,11 @@ def balanced_accuracy(samples: Samples) -> Measure | None:
     return Measure("balanced accuracy", stratum, 100 / (1 + int(stratum.max())), label)
 
 
-def choose_measure(
-    samples: Samples, option: Literal["auto", "accuracy", "balanced"]
-) -> Measure:
-    """The measure of the option; "auto" is balanced for two shared answers alone.
-
-    Raises UserError where the answers are not those of a balanced accuracy.
-    """
+def choose_measure(samples: Samples) -> Measure:
+    """Balanced accuracy for two answers that all questions share, else accuracy."""
     balanced = balanced_accuracy(samples)
-    if balanced is None and option == "balanced":
-        raise UserError(
-            "quag: option 'measure'",
-            expected="'accuracy' or 'auto', because balanced accuracy needs questions that share "
-            "their choices and have at least two different right answers",
-            got=f"'{option}'",
-        )
-    # Yes and no are seldom even, and to give the commoner of them to all is no skill.
-    two = len(set(samples[0].choices)) == 2
-    if balanced is not None and (option == "balanced" or (option == "auto" and two)):
+    # Yes and no are seldom even (CLAVI: 6 and 13), and to give the commoner to all is no skill.
+    if balanced is not None and len(set(samples[0].choices)) == 2:
         return balanced
     return plain_accuracy(samples)
 

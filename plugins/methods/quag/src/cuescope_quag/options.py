@@ -1,31 +1,14 @@
 """Options of QUAG, and how quadrants and layers are written in them."""
 
 import re
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt, field_validator
 
 from cuescope_sdk import Options, Words
 
-ShortCircuit = Literal["unimodal", "crossmodal", "video", "text"]
 MergedModality = Literal["video", "text", "video-text"]
-Quadrant = Literal["VV", "VT", "TV", "TT"]
-QUADRANTS = get_args(Quadrant)
 Layers = tuple[int, ...] | None  # None: all of them
-
-
-def parse_quadrants(words: str) -> frozenset[Quadrant]:
-    """The quadrants of "VV+TV"; raises ValueError for anything else.
-
-    >>> sorted(parse_quadrants("tv+VV"))
-    ['TV', 'VV']
-    """
-    names = [word.strip().upper() for word in words.split("+")]
-    quadrants = frozenset(quadrant for quadrant in QUADRANTS if quadrant in names)
-    # fewer than names: one of them is unknown, or stands twice
-    if not quadrants or len(quadrants) < len(names):
-        raise ValueError("different quadrants joined by '+', of VV, VT, TV and TT")
-    return quadrants
 
 
 def parse_layers(words: str) -> Layers:
@@ -66,13 +49,6 @@ def parse_map(words: str) -> tuple[int, int]:
 class QUAGOptions(Options):
     """docs/quag.md argues the defaults."""
 
-    short_circuits: tuple[ShortCircuit, ...] = Field(
-        ("unimodal", "crossmodal", "video", "text"),
-        description="sets of attention quadrants that are averaged (section 2.3)",
-    )
-    quadrants: Annotated[tuple[str, ...], Words()] = Field(
-        (), description="more such sets: 'VV+TV' averages all attention to video tokens"
-    )
     layers: Annotated[str, Words()] = Field(
         "all",
         description="fusion layers that are changed, counted from 0: all, 0-3, or 4,5",
@@ -86,12 +62,6 @@ class QUAGOptions(Options):
         "add",
         description="weight of a token that replaces n others: log n is added to its logit (the "
         "paper's equation), or multiplies it (its listing)",
-    )
-    # CLAVI has 13 "no" for 6 "yes": who always says no is right 68% of the time
-    measure: Literal["auto", "accuracy", "balanced"] = Field(
-        "auto",
-        description="losses are measured in accuracy or balanced accuracy; auto takes the "
-        "balanced one where all questions have the same two answers",
     )
     drop: float = Field(
         2.0,
@@ -134,14 +104,6 @@ class QUAGOptions(Options):
         512,
         description="samples of more tokens are left out where attention is checked or drawn",
     )
-
-    @field_validator("quadrants")
-    @classmethod
-    def _are_quadrants(cls, sets: tuple[str, ...]) -> tuple[str, ...]:
-        for words in sets:
-            # only to refuse: the words stay as they are, for they name the condition
-            parse_quadrants(words)
-        return sets
 
     @field_validator("attention_map")
     @classmethod

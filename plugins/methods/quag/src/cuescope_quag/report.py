@@ -39,7 +39,7 @@ NEXT_STEPS: dict[str, str] = {
     "at chance": "See that the model answers at all: the table of accuracies, another prompt "
     "(-O model.prompt=...), the right checkpoint.",
 }
-METRICS = ("points_lost", "points_lost_otherwise")
+METRIC = "points_lost"
 # by verdict: what is said of video and question, and the status of it
 CLAIMS: dict[str, tuple[str, Status]] = {
     "fuses": ("VIDEO AND QUESTION TOGETHER decide the answer", "cause"),
@@ -110,13 +110,13 @@ def _rows(figures: Figures) -> Iterator[Score]:
         yield Score(
             feature=VERDICT,
             label=None,
-            metric=METRICS[0],
+            metric=METRIC,
             value=None,
             finding=any(map(figures.is_finding, figures.answers.keys)),
             statement=sentence,
         )
     else:
-        yield from _row(
+        yield _row(
             figures,
             VERDICT,
             decision.decided_by,
@@ -133,7 +133,7 @@ def _rows(figures: Figures) -> Iterator[Score]:
     for condition in sorted(figures.answers.conditions, key=order):
         key = condition.key
         finding = figures.is_finding(key)
-        yield from _row(
+        yield _row(
             figures,
             key,
             key,
@@ -146,23 +146,19 @@ def _rows(figures: Figures) -> Iterator[Score]:
         )
 
 
-def _row(
-    figures: Figures, feature: str, condition: str, **headline: Any
-) -> Iterator[Score]:
-    """What a condition costs, in each measure; tests and words go with the one that decides."""
-    # not strict: a second measure needs answers that all questions share
-    for metric, (_, losses) in zip(METRICS, figures.by_measure.values(), strict=False):
-        loss = losses[condition]
-        yield Score(
-            feature=feature,
-            label=None,
-            metric=metric,
-            value=loss.lost,
-            low=loss.low,
-            high=loss.high,
-            n=loss.n,
-            **(headline if metric == METRICS[0] else {}),
-        )
+def _row(figures: Figures, feature: str, condition: str, **headline: Any) -> Score:
+    """What a condition costs, with its tests and words."""
+    loss = figures.headline[1][condition]
+    return Score(
+        feature=feature,
+        label=None,
+        metric=METRIC,
+        value=loss.lost,
+        low=loss.low,
+        high=loss.high,
+        n=loss.n,
+        **headline,
+    )
 
 
 def _finding(figures: Figures) -> Finding:

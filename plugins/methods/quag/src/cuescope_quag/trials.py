@@ -11,13 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from jaxtyping import Bool, Float, Int, Int8
 
-from cuescope_quag.options import (
-    QUADRANTS,
-    Layers,
-    QUAGOptions,
-    parse_layers,
-    parse_quadrants,
-)
+from cuescope_quag.options import Layers, QUAGOptions, parse_layers
 from cuescope_sdk import (
     Audit,
     Edit,
@@ -60,15 +54,14 @@ LEFT_OUT = {
 CROSSMODAL = "SC: crossmodal"
 
 # Section 2.3: quadrants XY have queries of X and keys of Y.
-SHORT_CIRCUITS: dict[str, tuple[str, str]] = {
-    "unimodal": ("VV+TT", "attention within video and within text"),
-    "crossmodal": ("VT+TV", "attention between video and text"),
-    "video": ("VV+TV", "attention to the video"),
-    "text": ("TT+VT", "attention to the text"),
+# Text is all of the language side: a token left out of both would carry the video past every
+# short-circuit.
+SHORT_CIRCUITS: dict[str, tuple[frozenset[Literal["VV", "VT", "TV", "TT"]], str]] = {
+    "unimodal": (frozenset({"VV", "TT"}), "attention within video and within text"),
+    "crossmodal": (frozenset({"VT", "TV"}), "attention between video and text"),
+    "video": (frozenset({"VV", "TV"}), "attention to the video"),
+    "text": (frozenset({"TT", "VT"}), "attention to the text"),
 }
-# text is all of the language side: a token left out of both would carry the video past every
-# short-circuit
-MODALITIES = {"V": "video", "T": "text"}
 TOKENS = {
     "video": "the video's tokens averaged into one",
     "text": "the text's tokens averaged into one",
@@ -240,35 +233,17 @@ def conditions(audit: Audit, options: QUAGOptions) -> list[Condition]:
     allowed = [Condition(key, name, "modality") for key, name in LEFT_OUT.items()]
     if audit.capabilities.min_frames > 0:
         allowed.pop(0)  # the model takes no text alone
-    allowed += _short_circuits(options, layers)
+    allowed += _short_circuits(layers)
     if "average-tokens" in audit.capabilities.edits:
         allowed += _quag_attention(options, layers)
     return allowed
 
 
-def _short_circuits(options: QUAGOptions, layers: Layers) -> Iterator[Condition]:
-    """The sets of quadrants of the paper, then those of the user's own."""
-    # by name: what is named twice is one condition
-    named: dict[str, tuple[str, str]] = {}
-    for short_circuit in options.short_circuits:
-        named[short_circuit] = SHORT_CIRCUITS[short_circuit]
-    for words in options.quadrants:
-        named[words] = (words, quadrant_words(words))
-    for key, (quadrants, name) in named.items():
-        edit = AverageAttention(quadrants=parse_quadrants(quadrants), layers=layers)
-        yield Condition(f"SC: {key}", f"{name} (SC: {key})", "short-circuit", edit)
-
-
-def quadrant_words(words: str) -> str:
-    """What a set of quadrants is, in words.
-
-    >>> quadrant_words("VV+TV")
-    'attention from video to video and from text to video'
-    """
-    ways = []
-    for query, key in filter(parse_quadrants(words).__contains__, QUADRANTS):
-        ways.append(f"from {MODALITIES[query]} to {MODALITIES[key]}")
-    return f"attention {' and '.join(ways)}"
+def _short_circuits(layers: Layers) -> Iterator[Condition]:
+    """The sets of quadrants of section 2.3."""
+    for name, (quadrants, words) in SHORT_CIRCUITS.items():
+        edit = AverageAttention(quadrants=quadrants, layers=layers)
+        yield Condition(f"SC: {name}", f"{words} (SC: {name})", "short-circuit", edit)
 
 
 def _quag_attention(options: QUAGOptions, layers: Layers) -> Iterator[Condition]:

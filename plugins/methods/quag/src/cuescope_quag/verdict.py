@@ -77,7 +77,7 @@ def verdict(
         # Even all answers right would not be significant: the samples are too few, which says
         # nothing about the model.
         return Verdict("too few samples" if rate.p_best > rule.level else "at chance")
-    # -O short_circuits may leave it out
+    # published figures may lack it
     if CROSSMODAL not in losses:
         return Verdict("not asked")
     # questions that need no video would dilute a loss: "spared" would be too easy

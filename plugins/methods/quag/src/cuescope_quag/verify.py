@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Float64, Int8
 
 from cuescope_quag.clavi.sensitivity import sensitivity
-from cuescope_quag.options import QUAGOptions, ShortCircuit, parse_quadrants
+from cuescope_quag.options import QUAGOptions
 from cuescope_quag.paper import BENCHMARKS, SAVINGS, PaperRows, paper_rows
 from cuescope_quag.scores import multiplications_saved
 from cuescope_quag.trials import (
@@ -111,15 +111,14 @@ def theory(audit: Audit, options: QUAGOptions) -> Iterator[Evidence]:
     layers = edited or tuple(range(audit.once(fusion_shape, audit).layers))
     checked = sorted({layers[0], layers[len(layers) // 2], layers[-1]})
     samples = audit.once(questions, audit)[: options.captures]
-    figures: dict[ShortCircuit, Readouts] = {"unimodal": [], "video": []}
+    figures: dict[str, Readouts] = {"unimodal": [], "video": []}
     for layer in checked:
         # Only the first edited layer sees the tokens of the plain model: later ones see what the
         # edit made of them, and their means are not those of the plain rows.
         first = layer == layers[0]
         readout = TheoryFigures(layer=layer, longest=options.longest, first=first)
         for name, rows in figures.items():
-            quadrants = parse_quadrants(SHORT_CIRCUITS[name][0])
-            edit = AverageAttention(quadrants=quadrants, layers=edited)
+            edit = AverageAttention(quadrants=SHORT_CIRCUITS[name][0], layers=edited)
             read_back = read(audit, (readout.of(sample, edit) for sample in samples))
             # of a sample of many tokens nothing comes back
             rows += [row for row in read_back if row.size]
