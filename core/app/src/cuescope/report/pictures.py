@@ -99,7 +99,7 @@ def _jpeg(occurrence: Occurrence, by_key: Mapping[str, Sample], side: int) -> by
 def draw_occurrence(sample: Sample, occurrence: Occurrence, side: int) -> bytes:
     """The occurrence's frame, its region outlined, with at most so many pixels a side.
 
-    Small pictures grow to half of `side` in whole steps, so that their pixels stay sharp.
+    Small pictures grow to a third of `side` in whole steps, so that their pixels stay sharp.
     """
     # a stranger's report may name a frame of a longer clip
     number = min(occurrence.frame or 0, len(sample.frames) - 1)
@@ -112,7 +112,7 @@ def draw_occurrence(sample: Sample, occurrence: Occurrence, side: int) -> bytes:
         most = max(image.size) + width
         edges = [min(max(edge, -width), most) for edge in occurrence.region]
         ImageDraw.Draw(image).rectangle(edges, outline="red", width=width)
-    factor = side // (2 * max(image.size))
+    factor = side // (3 * max(image.size))
     if factor > 1:
         size = (image.width * factor, image.height * factor)
         image = image.resize(size, Image.Resampling.NEAREST)
