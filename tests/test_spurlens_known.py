@@ -167,9 +167,6 @@ def test_waterbirds_by_their_backgrounds(
         "recognition/waterbird/water background",
         "hallucination/waterbird/water background",
     }
-    assert {e.verdict for e in report.evidence if e.check.startswith("planted")} == {
-        "supported"
-    }
 
 
 def test_long_answers_are_stored_once(
