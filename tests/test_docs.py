@@ -174,7 +174,7 @@ def own_commands() -> Any:
 def parsed(words: Sequence[str]) -> tuple[str, dict[str, Any], list[str]]:
     """Path, parameters and further words of a command; raises TyperException for a wrong one."""
     # welcome anywhere on the line, and taken out of it before typer sees it
-    words = with_project([word for word in words if word not in (DEBUG, LOG_JSON)])
+    words, _ = with_project([w for w in words if w not in (DEBUG, LOG_JSON)])
     for entry in registry().of_kind("command"):
         path = entry.name.split()
         path = ["dev", *path] if entry.name in DEVELOPERS else path

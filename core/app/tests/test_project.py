@@ -39,6 +39,11 @@ def test_an_audit_needs_no_words_where_the_file_is_allowed(project: Line) -> Non
     asked = json.loads(project(*words, "--json"))["provenance"]
     assert (asked["method"]["options"]["top_k"], asked["limit"]) == (1, 12)
     assert asked["model"]["options"]["weights"] != "fine"
+    # an option of another plugin leaves the file's own
+    words = ("audit", "-O", "data.size=24", "-O", "model.delay=0", "--json")
+    asked = json.loads(project(*words))["provenance"]
+    assert asked["model"]["options"]["weights"] == "fine"
+    assert asked["tools"]["detector"]["spec"] == "finder"
     assert project("run").startswith("run ")
 
 
@@ -47,26 +52,27 @@ def test_a_file_that_nobody_allowed_or_that_has_changed_is_not_used(
 ) -> None:
     file = tmp_path / "cuescope.toml"
     with pytest.warns(FutureWarning, match="is not used"):
-        assert with_project(["audit", "red"]) == ["audit", "red"]
+        assert with_project(["audit", "red"]) == (["audit", "red"], {"audit": {}})
     project("init")
-    assert "--model" in with_project(["audit", "red"])
+    words, own = with_project(["audit", "red"])
+    assert (words, own["audit"]["model"]) == (["audit", "red"], "colour")
     file.write_text(PROJECT.replace("colour", "patches"))
     with pytest.warns(FutureWarning, match="`cuescope init` shows it"):
-        assert with_project(["audit", "red"]) == ["audit", "red"]
+        assert with_project(["audit", "red"]) == (["audit", "red"], {"audit": {}})
     # the same words in another folder are about other files
     file.write_text(PROJECT)
     (tmp_path / "other").mkdir()
     file.rename(tmp_path / "other" / "cuescope.toml")
     monkeypatch.chdir(tmp_path / "other")
     with pytest.warns(FutureWarning, match="is not used"):
-        assert with_project(["audit"]) == ["investigate"]
+        assert with_project(["audit"]) == (["investigate"], {"investigate": {}})
 
 
 def test_a_table_of_pyproject_says_the_same(project: Line, tmp_path: Path) -> None:
     (tmp_path / "cuescope.toml").unlink()
     shared = tmp_path / "pyproject.toml"
     shared.write_text("[tool.other]\na = 1\n")
-    assert with_project(["audit", "red"]) == ["audit", "red"]
+    assert with_project(["audit", "red"])[1] == {"audit": {}}
     shared.write_text('[tool.cuescope]\nmodel = "colour"\nmodle = "a"\n')
     assert "Did you mean 'models'?" in project("init", code=2)
     shared.write_text('[tool.cuescope]\nmodel = "colour"\nout = "elsewhere"\n')
@@ -88,9 +94,10 @@ def test_init_writes_what_it_is_told(
 
 
 def test_audit_without_a_method_is_investigate() -> None:
-    assert with_project(["audit", "--model", "m"]) == ["investigate", "--model", "m"]
-    assert with_project(["audit", "-h"]) == ["audit", "-h"]
-    assert with_project(["audit", "--cue", "a.cue"]) == ["audit", "--cue", "a.cue"]
+    words, _ = with_project(["audit", "--model", "m"])
+    assert words == ["investigate", "--model", "m"]
+    for typed in (["audit", "-h"], ["audit", "--cue", "a.cue"]):
+        assert with_project(typed)[0] == typed
 
 
 def test_owners_of_options_stand_before_their_keys(line: Line) -> None:

@@ -6,7 +6,7 @@ Nobody typed what a file that lies in a folder says, so it is used once a person
 
 import tomllib
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,25 +61,25 @@ def read_project(file: Path) -> "Project":
     return read_file(file, Project)
 
 
-def with_project(words: Sequence[str]) -> list[str]:
-    """The words of a command line, with what the file of the folder says and nobody typed.
+def with_project(words: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
+    """The words of a command line, and what the file of the folder says, by command and parameter.
 
     `audit` without a method is `investigate`: every method that fits, or those of the file.
     """
     if not words or words[0] not in COMMANDS or set(words) & NO_AUDIT:
-        return list(words)
+        return list(words), {}
     command, *typed = words
     project = allowed_project()
-    methods = () if project is None else project.methods
-    own: list[str] = []
     if command == "audit" and not _names_method(typed):
+        methods = () if project is None else project.methods
         if len(methods) == 1:
-            own.append(methods[0].use)
+            typed = [methods[0].use, *typed]
         else:
             command = "investigate"
-    if project is not None:
-        own += list(_own_words(project, command, [*own, *typed]))
-    return [command, *own, *typed]
+    own = (
+        {} if project is None else _values(project, typed if command == "audit" else ())
+    )
+    return [command, *typed], {command: own}
 
 
 def _names_method(typed: Sequence[str]) -> bool:
@@ -91,41 +91,62 @@ def _names_method(typed: Sequence[str]) -> bool:
     return "--cue" in typed or any(word.partition(":")[0] in names for word in typed)
 
 
-def _own_words(project: "Project", command: str, typed: Sequence[str]) -> Iterator[str]:
-    """What the file says, as it is typed; what is typed goes before it."""
+def _values(project: "Project", typed: Sequence[str]) -> dict[str, Any]:
+    """What the file says, by the parameters of commands; `typed` begins with the method, if any."""
+    values: dict[str, Any] = {
+        name: getattr(project, name) for name in project.model_fields_set & SETTINGS
+    }
+    for role, uses in (("model", project.models), ("data", project.data)):
+        if len(uses) == 1:
+            values[role] = uses[0].use
+            values[f"{role}_option"] = _pairs(uses[0].options)
+    values["tool"] = _pairs(project.tools)
+    values["tool_option"] = _pairs(_by_owner(project.tool_options))
+    by_name = {method.use: method.options for method in project.methods}
+    if typed:
+        values["method_option"] = _pairs(by_name.get(typed[0], {}))
+    else:
+        values["methods"] = ",".join(by_name) or None
+        values["method_option"] = _pairs(_by_owner(by_name))
+    return {name: value for name, value in values.items() if value not in (None, [])}
+
+
+def _by_owner(options: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    return {f"{name}.{key}": v for name, of in options.items() for key, v in of.items()}
+
+
+def _pairs(options: Mapping[str, Any]) -> list[str]:
     from cuescope_core.request import option_text
 
-    flags = {word.partition("=")[0] for word in typed}
-    keys = {value.partition("=")[0] for value in typed}
-    options: dict[str, Any] = {}
-    for role, uses in (("model", project.models), ("data", project.data)):
-        if f"--{role}" not in flags and len(uses) == 1:
-            yield from (f"--{role}", uses[0].use)
-            options |= _under(role, uses[0].options)
-    if command != "methods":
-        for name in sorted(project.model_fields_set & SETTINGS):
-            flag = f"--{name.replace('_', '-')}"
-            if flag not in flags:
-                yield from (flag, str(getattr(project, name)))
-        for role, spec in project.tools.items():
-            if role not in keys:
-                yield from ("--tool", f"{role}={spec}")
-                options |= _under(f"tool.{role}", project.tool_options.get(role, {}))
-        by_name = {method.use: method.options for method in project.methods}
-        if command == "audit":
-            options |= by_name.get(typed[0], {})
-        else:
-            if by_name and "--methods" not in flags:
-                yield from ("--methods", ",".join(by_name))
-            for name, given in by_name.items():
-                options |= _under(name, given)
-    for key, value in options.items():
-        if key not in keys:
-            yield from ("-O", f"{key}={option_text(value)}")
+    return [f"{key}={option_text(value)}" for key, value in options.items()]
 
 
-def _under(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    return {f"{name}.{key}": value for key, value in options.items()}
+def merge_options(context: Any) -> None:
+    """Leave of the file's `KEY=VALUE` what is typed for no other plugin, and not typed itself."""
+    own = context.default_map or {}
+
+    def is_typed(name: str) -> bool:
+        source = context.get_parameter_source(name)
+        return source is not None and source.name == "COMMANDLINE"
+
+    def keys(name: str) -> set[str]:
+        given = context.params.get(name) if is_typed(name) else None
+        return {pair.partition("=")[0] for pair in given or ()}
+
+    tools = keys("tool")
+    for name in ("model_option", "data_option", "method_option", "tool", "tool_option"):
+        if name not in own or name not in context.params:
+            continue
+        typed = keys(name)
+        kept = [p for p in own[name] if p.partition("=")[0] not in typed]
+        if is_typed(name.removesuffix("_option")) and name in (
+            "model_option",
+            "data_option",
+        ):
+            kept = []
+        if name == "tool_option":
+            kept = [pair for pair in kept if pair.partition(".")[0] not in tools]
+        context.params[name] = [*kept, *((context.params[name] or ()) if typed else ())]
 
 
 def _mark(file: Path) -> Path:

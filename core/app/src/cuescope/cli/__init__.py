@@ -150,8 +150,9 @@ def _run(words: Sequence[str], *, debug: bool, stops: Stops) -> int:
     code: object
     try:
         _require_output()
+        words, own = with_project(words)
         code = parser_of(app)(
-            with_project(words), prog_name="cuescope", standalone_mode=False
+            words, prog_name="cuescope", standalone_mode=False, default_map=own
         )
         sys.stdout.flush()
     except Exception as error:

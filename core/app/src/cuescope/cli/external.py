@@ -191,6 +191,7 @@ def _forwarding(name: str, entry: Entry) -> Any:
             ctx.args,
             prog_name=ctx.command_path,
             standalone_mode=False,
+            default_map=ctx.default_map,
         )
 
     return typer.main.get_command(stub)

@@ -4,6 +4,8 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from cuescope.project import merge_options
+
 # what a key begins with -> the option that commands declare; a key without one is the method's
 FLAGS = {"model": "-M", "data": "-D", "tool": "-T", "log": "-L"}
 KINDS = {flag: kind for kind, flag in FLAGS.items()}
@@ -20,7 +22,9 @@ def read_dotted_options(command: Any) -> None:
     parse = command.parse_args
 
     def parse_args(context: Any, args: list[str]) -> Any:
-        return parse(context, list(_by_flag(args, flags)))
+        left = parse(context, list(_by_flag(args, flags)))
+        merge_options(context)
+        return left
 
     command.parse_args = parse_args
     for param in command.params:
