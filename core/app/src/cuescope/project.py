@@ -121,34 +121,6 @@ def _pairs(options: Mapping[str, Any]) -> list[str]:
     return [f"{key}={option_text(value)}" for key, value in options.items()]
 
 
-def merge_options(context: Any) -> None:
-    """Leave of the file's `KEY=VALUE` what is typed for no other plugin, and not typed itself."""
-    own = context.default_map or {}
-
-    def is_typed(name: str) -> bool:
-        source = context.get_parameter_source(name)
-        return source is not None and source.name == "COMMANDLINE"
-
-    def keys(name: str) -> set[str]:
-        given = context.params.get(name) if is_typed(name) else None
-        return {pair.partition("=")[0] for pair in given or ()}
-
-    tools = keys("tool")
-    for name in ("model_option", "data_option", "method_option", "tool", "tool_option"):
-        if name not in own or name not in context.params:
-            continue
-        typed = keys(name)
-        kept = [p for p in own[name] if p.partition("=")[0] not in typed]
-        if is_typed(name.removesuffix("_option")) and name in (
-            "model_option",
-            "data_option",
-        ):
-            kept = []
-        if name == "tool_option":
-            kept = [pair for pair in kept if pair.partition(".")[0] not in tools]
-        context.params[name] = [*kept, *((context.params[name] or ()) if typed else ())]
-
-
 def _mark(file: Path) -> Path:
     """Where it is kept that this file may be used, with this content at this place."""
     import platformdirs

@@ -4,11 +4,10 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from cuescope.project import merge_options
-
 # what a key begins with -> the option that commands declare; a key without one is the method's
 FLAGS = {"model": "-M", "data": "-D", "tool": "-T", "log": "-L"}
 KINDS = {flag: kind for kind, flag in FLAGS.items()}
+MERGED = {"model_option", "data_option", "method_option", "tool", "tool_option"}
 
 
 def read_dotted_options(command: Any) -> None:
@@ -23,7 +22,7 @@ def read_dotted_options(command: Any) -> None:
 
     def parse_args(context: Any, args: list[str]) -> Any:
         left = parse(context, list(_by_flag(args, flags)))
-        merge_options(context)
+        _merge(context)
         return left
 
     command.parse_args = parse_args
@@ -31,6 +30,27 @@ def read_dotted_options(command: Any) -> None:
         if (kind := KINDS.get(param.opts[0])) is not None:
             line = (f"-O {kind}.{param.metavar}", param.help)
             param.get_help_record = lambda _, line=line: line
+
+
+def _merge(context: Any) -> None:
+    """Add what cuescope.toml says of options that are not typed, for plugins that are not."""
+    own = context.default_map or {}
+
+    def typed(name: str) -> list[str]:
+        source = context.get_parameter_source(name)
+        is_typed = source is not None and source.name == "COMMANDLINE"
+        # a SPEC, or a list of KEY=VALUE
+        return context.params.get(name) or [] if is_typed else []
+
+    for name in own.keys() & context.params.keys() & MERGED:
+        keys = {pair.partition("=")[0] for pair in typed(name)}
+        kept = [pair for pair in own[name] if pair.partition("=")[0] not in keys]
+        if name in ("model_option", "data_option") and typed(name[: -len("_option")]):
+            kept = []
+        if name == "tool_option":
+            roles = {pair.partition("=")[0] for pair in typed("tool")}
+            kept = [pair for pair in kept if pair.partition(".")[0] not in roles]
+        context.params[name] = [*kept, *typed(name)]
 
 
 def _by_flag(args: Sequence[str], flags: dict[str, str]) -> Iterator[str]:
