@@ -76,7 +76,7 @@ def test_each_thing_goes_its_own_way(room: Sample) -> None:
     assert len({way[1:] for way in ways}) == 2
 
 
-def test_covering_takes_the_colour_around() -> None:
+def test_covering_takes_the_colour_of_the_picture() -> None:
     image = Frame.from_array(np.full((20, 20, 3), 40, np.uint8)).load()
     image.paste((255, 0, 0), (5, 5, 9, 9))
     assert (np.asarray(cover_boxes(image, ((5, 5, 9, 9),))) == 40).all()

@@ -44,7 +44,6 @@ from cuescope_step_grounding.verification import judging
 from cuescope_step_grounding.verification.judged import JudgedTrace, JudgedTraces
 from cuescope_step_grounding.verification.verdict import Verdict
 
-TO_LOSE = 0.25  # SGR below which a changed video has little to take away
 TOLERATED = 0.1  # share of a detector's own errors: 2 to 8 % in the paper (section 6)
 
 
@@ -238,7 +237,8 @@ class _Analysis:
     def video(self, reliance: Reliance, support: Figure | None) -> Iterator[Result]:
         """What changed videos cost; told where it is nothing, and there was something to lose."""
         # its lower end: of few samples the mean may be high by luck
-        to_lose = support is not None and (support.low or 0.0) >= TO_LOSE
+        margin = self.audit.options.margin
+        to_lose = support is not None and (support.low or 0.0) > margin
         losses = reliance.drops
         score = _reliance_figure(reliance)
         if not len(losses) or score is None:
@@ -252,7 +252,7 @@ class _Analysis:
             len(losses),
             _present({VRS: score, SGR: self.rate(changed, "grounding")}),
             # turned round, for what has to be shown is that less than the margin is lost
-            self.p_value(self.audit.options.margin - losses, groups, VIDEO),
+            self.p_value(margin - losses, groups, VIDEO),
             large=to_lose and score.value < 1,
             told={"loss": Figure(float(losses.mean()), *ends)},
         )

@@ -21,7 +21,7 @@ from cuescope_step_grounding.scores import RELEVANT
 
 BENCHMARKS = ("STAR", "R2R", "TEACh")
 AGREES = 0.005  # a figure that rounds to the printed one, of two decimals
-PAIRED = 1.0  # points of accuracy
+PAIRED = 1.0  # points of accuracy: section 5.2, accuracy-matched pairs
 Grid = Float[np.ndarray, "model benchmark"]
 
 

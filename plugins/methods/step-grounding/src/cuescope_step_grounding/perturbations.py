@@ -11,7 +11,7 @@ from itertools import chain
 
 import numpy as np
 from numpy.random import Generator
-from PIL import Image, ImageChops
+from PIL import Image, ImageChops, ImageStat
 
 from cuescope_sdk import Frame, Sample
 from cuescope_sdk.grounding import SCENE, Claim, Thing
@@ -205,32 +205,32 @@ def _change(
 def move_boxes(
     image: Image.Image, shifts: tuple[tuple[Box, Shift], ...]
 ) -> Image.Image:
-    """Each box at another place; what it leaves is filled with the colour around it.
+    """Each box at another place; what it leaves is covered.
 
     A box moves on by the shares of the room that its shift says, and wraps around.
     """
-    pixels = np.asarray(image)
-    boxes = [box for box, _ in shifts]
-    # All holes are filled first: a box must not be filled over by the next one's hole.
-    changed = _fill(pixels, _cells_of(boxes, image))
+    # all holes first: a box must not be covered by the next one's hole
+    changed = cover_boxes(image, tuple(box for box, _ in shifts))
     for box, (dx, dy) in shifts:
-        for x0, y0, x1, y1 in _cells_of([box], image):
-            wide = x1 - x0
-            high = y1 - y0
-            x = _wrap(x0, dx, image.width - wide)
-            y = _wrap(y0, dy, image.height - high)
-            changed[y : y + high, x : x + wide] = pixels[y0:y1, x0:x1]
-    return Image.fromarray(changed)
+        for cell in _cells_of([box], image):
+            part = image.crop(cell)
+            x = _wrap(cell[0], dx, image.width - part.width)
+            y = _wrap(cell[1], dy, image.height - part.height)
+            changed.paste(part, (x, y))
+    return changed
 
 
 def cover_boxes(image: Image.Image, boxes: tuple[Box, ...]) -> Image.Image:
-    """The boxes in the mean colour around each."""
-    cells = _cells_of(boxes, image)
-    return Image.fromarray(_fill(np.asarray(image), cells))
+    """The boxes in the median colour of the picture."""
+    colour = tuple(map(int, ImageStat.Stat(image).median))
+    covered = image.copy()
+    for cell in _cells_of(boxes, image):
+        covered.paste(colour, cell)
+    return covered
 
 
 def cover_centre(image: Image.Image) -> Image.Image:
-    """The middle of the image, half as wide and high, in the mean colour around it."""
+    """The middle of the image, half as wide and high, covered."""
     width = image.width / 4
     height = image.height / 4
     return cover_boxes(image, ((width, height, 3 * width, 3 * height),))
@@ -245,15 +245,12 @@ def roll(image: Image.Image, dx: float, dy: float) -> Image.Image:
 
 def brighten(image: Image.Image, boxes: tuple[Box, ...], by: int) -> Image.Image:
     """All but the boxes brighter by so many of 255 levels; a bright image darker."""
-    pixels = np.asarray(image)
     # Away from the nearer end of the scale, so that clipping does not eat the change.
-    signed = by if pixels.mean() < 128 else -by
-    # as bytes the sum would wrap around
-    levels = pixels.astype(np.int16) + signed
-    changed = levels.clip(0, 255).astype(np.uint8)
-    for x0, y0, x1, y1 in _cells_of(boxes, image):
-        changed[y0:y1, x0:x1] = pixels[y0:y1, x0:x1]
-    return Image.fromarray(changed)
+    signed = by if np.mean(ImageStat.Stat(image).mean) < 128 else -by
+    changed = image.point(lambda level: min(max(level + signed, 0), 255))
+    for cell in _cells_of(boxes, image):
+        changed.paste(image.crop(cell), cell)
+    return changed
 
 
 def difference(image: Image.Image, other: Image.Image) -> float:
@@ -261,33 +258,8 @@ def difference(image: Image.Image, other: Image.Image) -> float:
     # frames of a video may differ in size, and a new order brings them together
     if image.size != other.size:
         other = other.resize(image.size)
-    pixels = np.asarray(image, np.float32)
-    change = np.abs(pixels - np.asarray(other, np.float32))
-    return float(change.mean()) / 255
-
-
-def _fill(pixels: np.ndarray, cells: list[Cells]) -> np.ndarray:
-    """Each of the boxes in the colour around it."""
-    changed = pixels.copy()
-    for x0, y0, x1, y1 in cells:
-        changed[y0:y1, x0:x1] = _colour_around(pixels, (x0, y0, x1, y1))
-    return changed
-
-
-def _colour_around(pixels: np.ndarray, cell: Cells) -> np.ndarray:
-    """The mean colour of a rim of a quarter of a box's size."""
-    x0, y0, x1, y1 = cell
-    # a quarter of the mean of width and height
-    rim = max(1, (x1 - x0 + y1 - y0) // 8)
-    top = max(y0 - rim, 0)
-    left = max(x0 - rim, 0)
-    outer = pixels[top : y1 + rim, left : x1 + rim]
-    around = np.ones(outer.shape[:2], dtype=bool)
-    around[y0 - top : y1 - top, x0 - left : x1 - left] = False
-    # a box that fills the image has nothing around it: grey
-    if not around.any():
-        return np.full(pixels.shape[2:], 127)
-    return np.asarray(np.rint(outer[around].mean(axis=0)))
+    change = ImageStat.Stat(ImageChops.difference(image, other)).mean
+    return float(np.mean(change)) / 255
 
 
 def _cells_of(boxes: Iterable[Box], image: Image.Image) -> list[Cells]:

@@ -74,7 +74,6 @@ WORDS = (
 )
 ANSWERS = ("answer", "final_answer", "final answer")
 _FENCE = re.compile(r"```[a-z]*\s*(.*?)(?:```|\Z)", re.DOTALL | re.IGNORECASE)
-MOST_DEPTH = 64  # lists and objects in each other
 
 
 @dataclass(frozen=True)
@@ -109,9 +108,11 @@ def read_json_steps(text: str) -> JsonSteps | None:
             value = from_json(inner[start.start() :], allow_partial=True)
         except ValueError:
             return None
-    if not _is_shallow(value):
+    try:
+        steps = list(filter(None, map(_item_words, _step_items(value))))
+    # lists and objects in each other, a thousand times
+    except RecursionError:
         return None
-    steps = list(filter(None, map(_item_words, _step_items(value))))
     if not steps:
         return None
     rest = f"{inner[end:]}\n{after}"
@@ -164,20 +165,6 @@ def _json_answer(value: Any) -> str | None:
             if value.get(key) not in (None, ""):
                 return str(value[key])
     return None
-
-
-def _is_shallow(value: Any) -> bool:
-    """Whether lists and objects are nested less deeply than what reads them can follow."""
-    level = [value]
-    for _ in range(MOST_DEPTH):
-        below: list[Any] = []
-        for part in level:
-            if isinstance(part, dict | list):
-                below += part.values() if isinstance(part, dict) else part
-        if not below:
-            return True
-        level = below
-    return False
 
 
 Form = Literal["numbered", "json", "bullets", "prose", "none"]

@@ -36,14 +36,12 @@ LOST = 0.25  # of SGR that counterfactual traces lose at least (section 6: 0.26 
 RANDOM = 0.25  # SGR that random traces do not reach (section 7.3: 0.183 +- 0.021)
 FEW_WORDS = 20  # distinct random claims: with fewer, a random claim is often true
 AGREE = 0.6  # kappa from which agreement is substantial (Landis and Koch, 1977; paper: 0.79)
-# SGR from which so much can be lost; false claims turned round may become true
-ABLE = 0.5
 # of SGR that other pictures should cost more than other words (section 3.5: 0.151)
 PICTURES = 0.1
 STYLES = 0.1  # SGR by which styles may differ
 NOISE = 0.1  # share of judgements that are reversed (section 6: perception noise)
-NOISY = 20  # audits with noise
-KEPT = 0.95  # share of them that should keep the verdict
+NOISY = 20  # audits with noise, of which one may differ: 5% (Fisher, 1925)
+KEPT = 0.95  # share of them that should keep the verdict (Fisher, 1925)
 
 
 def evidence(audit: Audit) -> Iterator[Evidence]:
@@ -110,8 +108,8 @@ def counterfactual_traces(judged: JudgedTraces) -> Iterator[Evidence]:
     lost = lost_by.pop(ALL)
     ends = change_interval(losses, Groups.of(samples))
     verdict = within(ends, LOST)
-    # From a low SGR little can be lost, so a small loss refutes only where there was enough.
-    if verdict == "refuted" and (mean(before) or 0.0) < ABLE:
+    # from a low SGR so much cannot be lost
+    if verdict == "refuted" and (mean(before) or 0.0) < LOST:
         verdict = "inconclusive"
     parts = ", ".join(f"{name} {percent(loss)}" for name, loss in lost_by.items())
     detail = (

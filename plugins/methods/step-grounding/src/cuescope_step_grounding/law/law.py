@@ -14,8 +14,8 @@ from cuescope_sdk import Picture, Table
 from cuescope_sdk.statistics import Correlation
 from cuescope_step_grounding.law.pairs import Pair, correlation_cells, matched_pairs
 
-LEVEL = 0.025  # one-sided: what the 95 % interval beside it says too
-WITHIN = 0.01  # share of right answers: accuracy that counts as the same
+LEVEL = 0.025  # one-sided: as the 95 % interval beside it (Fisher, 1925)
+WITHIN = 0.01  # share of right answers: section 5.2, accuracy-matched pairs
 COLUMNS = ("SGR and retention", "r", "interval", "p", "models")
 
 
