@@ -42,7 +42,7 @@ KINDS: dict[int, Kind] = {
     9: "BA",
     10: "BA-NC",
 }
-OF_COMPLEMENT = 16
+OF_COMPLEMENT = 16  # published annotation (Rawal et al., 2024)
 # Without an object ("someone is laughing"); the published questions ask about none of them.
 OBJECTLESS = frozenset(f"c{number}" for number in range(146, 157))
 

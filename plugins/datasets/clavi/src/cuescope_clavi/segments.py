@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 Span = tuple[float, float]
-# Share of the region between two actions that in-extensions may take. The paper says nothing;
-# 78% is the most that is found in the published annotation.
+# Share of the region between two actions that in-extensions may take. Appendix B.1 says nothing;
+# 78% is the most that is found in the published annotation (Rawal et al., 2024).
 IN_EXTENSION_SHARE = 0.75
 
 

@@ -16,7 +16,7 @@ from cuescope_blind.scores import (
     prefers,
     redraw_answers,
 )
-from cuescope_blind.study import FEW_GROUPS, LEARNER, Result, Study, Wording, corrected
+from cuescope_blind.study import LEARNER, Result, Study, Wording, corrected
 from cuescope_blind.tells import TELLS, Tell
 from cuescope_blind.trials import columns_of, folds_of, questions_of
 from cuescope_sdk import Audit
@@ -96,7 +96,7 @@ def measure_all(
     """Every tell on all questions and on each kind, with q-values over all; findings first."""
     results = []
     places = int(questions.counts.max())
-    parts = list(_parts_of(questions, options))
+    parts = list(_parts_of(questions))
     strengths = [(THE_LEARNER, probability)]
     for tell in TELLS:
         # all other groups are left out
@@ -111,7 +111,7 @@ def measure_all(
             # the learner answers all questions: of POPE, where nothing is to be learned, by chance
             if tell is THE_LEARNER:
                 part = of_kind
-            few = questions.groups.take(part).count < FEW_GROUPS
+            few = questions.groups.take(part).few
             if few and (tell is not THE_LEARNER or kind is not None):
                 continue
             gain = measure_gain(
@@ -128,16 +128,13 @@ def measure_all(
 
 def _parts_of(
     questions: Questions,
-    options: BlindOptions,
 ) -> Iterator[tuple[str | None, Bool[np.ndarray, " question"]]]:
-    """All questions, and those of each kind that has enough of them."""
+    """All questions, and those of each kind."""
     yield None, np.ones(len(questions), dtype=bool)
-    sizes = np.bincount(questions.kind_codes)
+    kinds = sorted(set(questions.kind))
     # a single kind is all questions once more
-    if len(sizes) == 1:
-        return
-    for number, kind in enumerate(sorted(set(questions.kind))):
-        if sizes[number] >= options.min_kind:
+    if len(kinds) > 1:
+        for number, kind in enumerate(kinds):
             yield kind, questions.kind_codes == number
 
 

@@ -1,6 +1,6 @@
 """What a user can set."""
 
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import Field, NonNegativeInt
 
 from cuescope_sdk import Options
 
@@ -24,9 +24,6 @@ class BlindOptions(Options):
         5,
         ge=2,
         description="parts of the videos; one is answered from the others",
-    )
-    min_kind: PositiveInt = Field(
-        50, description="questions that a kind needs to be tested by itself"
     )
     # 19 and the data are 20: none as good as the data is p = 0.05
     redraws: NonNegativeInt = Field(

@@ -13,8 +13,6 @@ from cuescope_sdk.statistics import DetectionLimit, Groups, benjamini_hochberg
 
 LEARNER = "blind-learner"
 POWER = 0.8  # Cohen (1988)
-# videos: with fewer an interval says nothing
-FEW_GROUPS = 10
 
 PerSample = Float[np.ndarray, " sample"]
 

@@ -8,7 +8,7 @@ from cuescope_blind.study import Study
 from cuescope_sdk import Audit, Evidence
 from cuescope_sdk.statistics import Permutation
 
-SIGNIFICANT = 0.05
+SIGNIFICANT = 0.05  # Fisher (1925)
 
 
 def evidence(audit: Audit, study: Study) -> Iterator[Evidence]:

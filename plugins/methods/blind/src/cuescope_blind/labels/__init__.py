@@ -28,7 +28,7 @@ SIDE = 32  # of the thumbnail, in pixels
 SHADES = 4  # of each of red, green and blue
 # of EXIF: Make, Model, Software
 EXIF_WORDS = {"make": 0x010F, "model": 0x0110, "software": 0x0131}
-GPS = 0x8825  # the tag that points to the GPS entries
+GPS = 0x8825  # the tag that points to the GPS entries (EXIF 2.32, 2019)
 _NAME_PART = re.compile(r"[^\W\d_]+|\d+")
 
 # Each tell completes "From ... alone", and sees the facts whose names begin so. A name is shown to

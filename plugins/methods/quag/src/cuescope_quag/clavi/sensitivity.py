@@ -34,13 +34,13 @@ Matrix = Float[np.ndarray, "token token"]
 # both answered rightly, and the others
 ByAnswer = tuple[list[ConsistentPair], list[ConsistentPair]]
 
-SIGNIFICANT = 0.05
+SIGNIFICANT = 0.05  # Fisher (1925)
 FEWEST = 5  # pairs of either kind, for a test
 # before or after: the questions whose complements need the order of events
 QUESTION_TYPE = "BA"
 MOST_TOKENS = 128  # the time of an alignment grows with their cube
 LAYERS = 4  # evenly spread over the model's
-BINS = 10  # of figure 8
+BINS = 10  # of figure 8, appendix B.7
 ANSWERED = ("both right", "not both right")
 
 

@@ -7,9 +7,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-TOKENS = 15  # of each modality
-DIM = 100
-AMPLITUDE = 10.0
+TOKENS = 15  # of each modality, section 3
+DIM = 100  # section 3
+AMPLITUDE = 10.0  # section 3
 
 
 @dataclass(frozen=True, eq=False)
