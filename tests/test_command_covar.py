@@ -302,13 +302,13 @@ def without_mask() -> None:
         ),
         (
             None,
-            ("-O", "tool.editr.shadow=1"),
+            ("-O", "tool.editr.feather=1"),
             "-O tool.editr: no tool has this role here. Did you mean",
         ),
         (
             None,
-            ("-O", "tool.editor.shadow=2"),
-            "composite: option 'shadow': expected less than",
+            ("-O", "tool.editor.feather=65"),
+            "composite: option 'feather': expected less than",
         ),
         (
             None,

@@ -16,9 +16,8 @@ from cuescope_core.atomic_files import Draft
 from cuescope_core.checksummed_files import with_seal
 from cuescope_core.errors import PlanStopped
 from cuescope_sdk import BadDataError, Context, Frame, ImageEdit, UserError, generator
-from cuescope_sdk.editing import EditableImage, cached_editor
+from cuescope_sdk.editing import EditableImage, cached_editor, keep_outside
 from cuescope_sdk.editing._cached_editor import PACE, CachedEditor
-from cuescope_sdk.editing._edits import keep_outside
 
 
 def noise(seed: int, width: int = 40, height: int = 30) -> Image.Image:

@@ -9,12 +9,15 @@ if TYPE_CHECKING:
         CachedEditor as CachedEditor,
         cached_editor as cached_editor,
     )
-    from cuescope_sdk.editing._edits import EditableImage as EditableImage
+    from cuescope_sdk.editing._edits import (
+        EditableImage as EditableImage,
+        keep_outside as keep_outside,
+    )
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         "._cached_editor": ["CachedEditor", "cached_editor"],
-        "._edits": ["EditableImage"],
+        "._edits": ["EditableImage", "keep_outside"],
     },
 )

@@ -20,23 +20,17 @@ from cuescope_sdk import (
     nearest,
 )
 
-VERSION = 1  # of the painting: other pixels, another number
+VERSION = 2  # of the painting: other pixels, another number
 SHOWN = 12  # names in an error
 
 
 class CompositeOptions(Options):
-    """Where the photos are, and how the object stands on them; ARG is the folder."""
+    """Where the photos are, and how soft the seam is; ARG is the folder."""
 
     argument: ClassVar[str | None] = "folder"
 
     folder: Path | None = Field(
         None, description="photos named after their background; none: drawn backgrounds"
-    )
-    shadow: float = Field(
-        0.35,
-        ge=0,
-        le=1,
-        description="how dark the shadow below an object is; 0 for none",
     )
     feather: int = Field(
         2,
@@ -49,10 +43,8 @@ class CompositeOptions(Options):
 class Composite(Plugin):
     """Fills the mask with the background that the instruction names; the rest stays as it is.
 
-    The seed chooses among the photos of one name, and their part and side. Where the mask runs
-    around an object, the object gets a shadow and a soft edge, both inside the mask; where it is
-    the rim of a picture, the picture fades into the photo. Raises UserError where the instruction
-    names no background.
+    The seed chooses among the photos of one name, and their part and side. The seam lies within
+    the mask. Raises UserError where the instruction names no background.
     """
 
     Options = CompositeOptions
@@ -76,7 +68,6 @@ class Composite(Plugin):
             VERSION,
             # of names and contents: another photo, another fingerprint
             self._backgrounds.fingerprint,
-            options.shadow,
             options.feather,
         )
         self.facts = {
@@ -89,10 +80,12 @@ class Composite(Plugin):
 
     def _edit_frame(self, edit: ImageEdit) -> Frame:
         import numpy as np
+        from PIL import Image
 
-        from cuescope_covar_build.composite.painting import paint
+        from cuescope_sdk.editing import keep_outside
 
-        source = np.asarray(edit.frame.load())
+        image = edit.frame.load()
+        source = np.asarray(image)
         mask = np.ones(source.shape[:2], bool) if edit.mask is None else edit.mask
         if mask.dtype != bool or mask.shape != source.shape[:2]:
             raise BadDataError(
@@ -110,15 +103,10 @@ class Composite(Plugin):
             )
         # of seed and name alone: a variant shows the same photo as its image
         rng = generator(edit.seed, "composite", name)
-        background = self._backgrounds.show(name, mask.shape, rng)
-        painted = paint(
-            source,
-            mask,
-            background,
-            self.options.shadow,
-            self.options.feather,
-        )
-        return Frame.from_array(painted)
+        shown = self._backgrounds.show(name, mask.shape, rng)
+        background = Image.fromarray(shown)
+        painted = keep_outside(image, background, mask, self.options.feather)
+        return Frame.from_array(np.asarray(painted))
 
 
 def best_name(instruction: str, names: Sequence[str]) -> str | None:
