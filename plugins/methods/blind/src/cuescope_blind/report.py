@@ -87,7 +87,7 @@ def _finding(audit: Audit, study: Study) -> Finding | None:
         columns=("correct", "chance"),
         rows=tuple(map(_row, found)),
         impact=Impact(
-            count=least_told(first.gain, len(study.keys), found=True),
+            count=least_told(first.gain, len(study.keys)),
             total=len(study.keys),
             of=noun,
             detail="answered without looking, at least",
@@ -110,38 +110,15 @@ def _row(result: Result) -> Row:
     return row.model_copy(update={"feature": result.row})
 
 
-def least_told(gain: Gain, total: int, *, found: bool) -> int:
-    """How many of `total` are told for sure: by the low end of the interval, of a finding."""
-    # an interval is of one tell, and pays for no other: without a finding it is no promise
-    low = gain.low if found else None
+def least_told(gain: Gain, total: int) -> int:
+    """How many of `total` a finding surely tells: by the low end of its interval."""
     # below 0 nothing is told, and not less; rounded down, for it is said to be the least
-    return int(max(low or 0.0, 0.0) * total)
-
-
-def headline(learner: Result | None, study: Study, *, found: bool) -> str:
-    """How many samples are answered without looking, at least; of a finding alone."""
-    if learner is None:
-        return "not known: no sample names its file, or all files are alike"
-    gain = learner.gain
-    total = len(study.keys)
-    figures = f"{gain.accuracy:.1%} right, guessing {gain.chance:.1%}"
-    answered = least_told(gain, total, found=found)
-    if answered:
-        return (
-            f"at least {answered:,} of {count_of(total, study.wording.noun)}, beyond "
-            f"chance level ({figures})"
-        )
-    if gain.high is not None and gain.high < 0:
-        return f"{figures}: fewer than by guessing"
-    return f"{figures}: the difference may be chance"
+    return int(max(gain.low or 0.0, 0.0) * total)
 
 
 def _notes(audit: Audit, study: Study) -> Iterator[tuple[str, str]]:
     options = audit.options
     noun = study.wording.noun
-    learner = study.learner
-    found = learner is not None and learner.is_finding(options)
-    yield "answered without looking", headline(learner, study, found=found)
     yield noun, study.about
     left_out = len(audit.samples) - len(study.keys)
     if left_out:
