@@ -730,7 +730,6 @@ class Report(Value):
     files: dict[str, str] = {}
     # no secret is in it: a seal tells damage, and a note of the user who made it (docs/adr/0021)
     seal: str | None = None
-    # under a key of the user that never travels (docs/adr/0021)
     signature: str | None = None  # of reports from before notes
 
     @model_validator(mode="after")
