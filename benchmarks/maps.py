@@ -147,6 +147,7 @@ class World:
     model: type[Any]
     options: Mapping[str, Any]
     draw: Callable[[int], Iterator[Sample]]
+    dtype: str = "float32"
 
 
 def scenes(count: int) -> Iterator[Sample]:
@@ -261,7 +262,7 @@ def worlds(folder: Path) -> list[World]:
     return [
         World("toy", ToyFusion, toy, toys),
         World("vlm", TransformersVLM, vlm, hallucinations),
-        World("clip", OpenCLIP, clip, cut_outs),
+        World("clip", OpenCLIP, clip, cut_outs, "bfloat16"),
         World("nothing", Chance, {}, greys),
     ]
 
@@ -271,7 +272,7 @@ def worlds(folder: Path) -> list[World]:
 
 def answers_as_told(world: World, count: int) -> tuple[Sample, ...]:
     """Samples to which the model gives the label; the less sure half of them gets a sticker."""
-    context = Context(device="cpu")
+    context = Context(device="cpu", dtype=world.dtype)
     model = world.model(world.model.Options(**world.options), context)
     kept: list[tuple[float, Sample]] = []
     drawn = world.draw(count)
@@ -303,7 +304,7 @@ def audit(
         others={("explainer", "cause"): Cause, ("explainer", "decoy"): Decoy},
     )
     store = ResponseCache(cache_ / f"{world.name}.sqlite")
-    session = setup.session(store, device="cpu", batch_size=32)
+    session = setup.session(store, device="cpu", dtype=world.dtype, batch_size=32)
     report = session.run()
     store.close()
     own = session.audit
