@@ -47,7 +47,6 @@ CONFIGS: dict[str, dict[str, Any]] = {
     "clip_vision_model": {**SMALL, "projection_dim": 16},
     "xclip": TOWERS,
     "owlv2": TOWERS,
-    "videomae": {**SMALL, "num_frames": 4},
     "gpt2": {"n_layer": 1, "n_head": 2, "n_embd": 16, "vocab_size": 8},
     "bert": SMALL,
     "deberta-v2": SMALL,

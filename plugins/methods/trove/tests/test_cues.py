@@ -113,7 +113,7 @@ def test_a_few_wrong_answers_are_no_finding() -> None:
 
 def cue_of(odds: np.ndarray) -> Cue:
     nothing: Any = None
-    return Cue(0, nothing, nothing, nothing, nothing, odds)
+    return Cue(0, nothing, nothing, nothing, odds)
 
 
 def test_frames_are_ranked_by_the_cue_of_the_labels_first_pair() -> None:

@@ -49,15 +49,14 @@ class View:
 class Cue:
     """A cue that draws an answer, as one view shows it.
 
-    `odds` is the log odds of each frame to show it, by the two `groups` of frames. `p_value` is
-    of no effect where surer cues are alike, `q_value` corrected for all answers and views.
+    `odds` is the log odds of each frame to show it, minus infinity where nobody looked. `p_value`
+    is of no effect where surer cues are alike, `q_value` corrected for all answers and views.
     """
 
     answer: int
     view: View
     recognised: Recognised
     effects: LabelEffects
-    groups: TwoGroups
     odds: PerFrame
     p_value: float = 1.0
     q_value: float = 1.0
@@ -113,13 +112,13 @@ def recognise_cues(
         if benjamini_hochberg(p_values)[number] <= fdr:
             strata = 2 * strata + (cue.probability > SHOWN)
     q_values = benjamini_hochberg(p_values)
-    answers = audit.once(Answers.ask, audit)
     shown = []
     for cue, p_value, q_value in zip(ordered, p_values, q_values, strict=False):
         # a cue that no sample shows for sure has nothing to look at
         if (cue.probability > SHOWN).any():
-            cue = replace(cue, p_value=p_value, q_value=float(q_value))
-            shown.append(_in_each_frame(cue, answers, observations))
+            odds = _odds(audit, observations, cue, everywhere=q_value <= fdr)
+            q_value = float(q_value)
+            shown.append(replace(cue, odds=odds, p_value=p_value, q_value=q_value))
     return shown, len(tested)
 
 
@@ -168,12 +167,8 @@ def _cue(
         # the same draws for each view: of two that show the same samples the first is taken
         audit.rng("effects", str(answer)),
     )
-    own = observations.frame_sample[view.frames]
-    score = recognised.scores_of(view.rows, label[own], recognised.fold[own])
-    two_groups = TwoGroups.fit(score, label[own], given[own], labels)
-    odds = np.full(len(observations.frame_sample), -np.inf)
-    odds[view.frames] = two_groups.log_odds(score, label[own])
-    return Cue(answer, view, recognised, effects, two_groups, odds)
+    unknown = np.full(len(observations.frame_sample), -np.inf)
+    return Cue(answer, view, recognised, effects, unknown)
 
 
 def _p_value_within(
@@ -204,20 +199,30 @@ def _mean_rows(
     return sums / np.bincount(own)[:, None]
 
 
-def _in_each_frame(cue: Cue, answers: Answers, observations: Observations) -> Cue:
-    """The cue with the odds of every frame of the sequences that likely show it."""
-    unseen = np.ones(len(observations.frame_sample), dtype=bool)
-    unseen[cue.view.frames] = False
-    unseen &= (cue.probability > SHOWN)[observations.frame_sample]
+def _odds(
+    audit: Audit, observations: Observations, cue: Cue, *, everywhere: bool
+) -> PerFrame:
+    """Log odds of the view's frames to show a cue, and of all others in sequences that do.
+
+    Frames that the view does not have are opened only where all are wanted.
+    """
+    label, fold = observations.label, cue.recognised.fold
+    odds = np.full(len(observations.frame_sample), -np.inf)
+    seen = cue.view.frames
+    own = observations.frame_sample[seen]
+    score = cue.recognised.scores_of(cue.view.rows, label[own], fold[own])
+    given = observations.prediction[own] == cue.answer
+    groups = TwoGroups.fit(score, label[own], given, observations.classes)
+    odds[seen] = groups.log_odds(score, label[own])
+    unseen = (cue.probability > SHOWN)[observations.frame_sample]
+    unseen[seen] = False
     frames = np.flatnonzero(unseen)
-    if not len(frames):
-        return cue
-    own = observations.frame_sample[frames]
-    label, fold = observations.label[own], cue.recognised.fold[own]
-    score = cue.recognised.scores_of(cue.view.read(answers, frames), label, fold)
-    odds = cue.odds.copy()
-    odds[frames] = cue.groups.log_odds(score, label)
-    return replace(cue, odds=odds)
+    if everywhere and len(frames):
+        rows = cue.view.read(audit.once(Answers.ask, audit), frames)
+        own = observations.frame_sample[frames]
+        score = cue.recognised.scores_of(rows, label[own], fold[own])
+        odds[frames] = groups.log_odds(score, label[own])
+    return odds
 
 
 # ------------------------------------------------------------------------------------- the views
