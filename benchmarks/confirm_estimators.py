@@ -24,7 +24,13 @@ from sklearn.metrics import roc_auc_score
 from worlds.rows import GRADED, Kept
 
 from cuescope_sdk import generator
-from cuescope_sdk.statistics import Estimate, Observed, Shift, dose_response
+from cuescope_sdk.statistics import (
+    Estimate,
+    Observed,
+    PrognosticGap,
+    Shift,
+    dose_response,
+)
 
 MARGIN = 0.1  # the default of confirm
 NONE = 0.05  # a decoy has less
@@ -151,8 +157,8 @@ def _observed(kept: Kept) -> Observed | None:
     gaps = _gaps(kept)
     if gaps is None:
         return None
-    plain, alike = gaps
-    return Observed(alike, abs(plain.value - alike.value), kept.rows["purity"] or 1.0)
+    gap = PrognosticGap(*gaps, n=0)
+    return Observed(gap.alike, gap.bias, kept.rows["purity"] or 1.0)
 
 
 ESTIMATORS: Mapping[str, Estimator] = {

@@ -311,9 +311,11 @@ def test_a_feature_of_each_method_is_taken(place: Path) -> None:
     report = load_report(place / "sorts-confirmed")
     said = verdicts(report)
     assert len(said) == 10
-    for name in ("cluster-1", "red corner beside a middle", "red corner"):
+    for name in ("red corner beside a middle", "'red corner'", "red corner"):
         assert said[name] == "cause"
-    assert said["somebody's frames"] == said["somebody's region"] == "cause"
+    # two interventions alone leave open what is located by frames or a region that was learned
+    for name in ("cluster-1", "somebody's frames", "somebody's region"):
+        assert said[name] != "not a cause"
     assert said["somebody's nothing"] == "inconclusive"
     for evidence in report.evidence:
         if (

@@ -246,7 +246,7 @@ def test_what_only_moves_answers_is_called_that(
     gained = report.headlines[0]
     assert gained.low is not None
     assert gained.low > 0  # the label that it says more often is right more often
-    assert "more than move answers" in str(report.sentence(gained))
+    assert "more than to give some answers more often" in str(report.sentence(gained))
     assert ("placebo: shift of answers", "refuted") in {
         (e.check, e.verdict) for e in report.evidence
     }

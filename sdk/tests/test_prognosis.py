@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from cuescope_sdk.statistics import Estimate, Groups, _prognosis, prognostic_gap
+from cuescope_sdk.statistics import (
+    Estimate,
+    Groups,
+    PrognosticGap,
+    _prognosis,
+    prognostic_gap,
+)
+from cuescope_sdk.statistics._estimate import NORMAL
 
 SAMPLES = 900
 
@@ -150,3 +157,16 @@ def test_few_samples_have_the_main_directions_of_their_figures(samples):
     assert np.allclose(kept @ kept.T, expected @ expected.T)
     held = variances[-kept.shape[1] :].sum() / variances.sum()
     assert held >= _prognosis.HELD
+
+
+def test_hidden_confounders_are_as_strong_as_those_that_were_adjusted_for():
+    def estimate(value: float, error: float) -> Estimate[float]:
+        return Estimate(value, value - NORMAL * error, value + NORMAL * error)
+
+    gap = PrognosticGap(estimate(0.3, 0.03), estimate(0.1, 0.05), 100)
+    assert gap.bias == pytest.approx(np.sqrt(0.2**2 + 0.05**2 - 0.03**2))
+    # an adjustment that happens to move nothing is no proof that nothing is hidden
+    still = PrognosticGap(estimate(0.1, 0.03), estimate(0.1, 0.05), 100)
+    assert still.bias == pytest.approx(0.04)
+    sure = PrognosticGap(estimate(0.1, 0.05), estimate(0.1, 0.05), 100)
+    assert sure.bias == 0

@@ -30,7 +30,7 @@ SWEEPS = 250
 LEAST_ERROR = 1 / 3
 MOST = 1e4  # times the samples: more are none that anybody takes
 SCALES = np.geomspace(0.01, 5, 80)  # of a spread, beside that of its prior
-SHARED, APART, AS_THEY_ARE = range(3)  # what an effect beside the cue is of
+SHARED, APART = range(2)  # what an effect beside the cue is of
 PerShift = Float[np.ndarray, " shift"]
 Covariance = Float[np.ndarray, "shift shift"]
 Members = Float[np.ndarray, "shift effect"]
@@ -65,12 +65,12 @@ class Shift:
 class Observed:
     """What samples as they are say of the effect, adjusted for what can be seen.
 
-    `confounding` is by how much adjustment moved it: hidden confounders may do the like. `dose` is
-    the share of those taken for the cue's that show it.
+    `bias` is the standard deviation of what it may be off by, however many samples there are.
+    `dose` is the share of those taken for the cue's that show it.
     """
 
     estimate: Estimate[float]
-    confounding: float
+    bias: float
     dose: float = 1.0
 
 
@@ -78,12 +78,14 @@ class Observed:
 class Design:
     """What shifts can tell of an effect: their doses, their covariance, and what moves them beside.
 
-    `beside` has a column for each effect beside the cue, 1 in the shifts that have it.
+    `beside` has a column for each effect beside the cue, 1 in the shifts that have it. `bias` is
+    the standard deviation of what else a shift is off by, which no number of samples mends.
     """
 
     doses: PerShift
     beside: Members
     covariance: Covariance
+    bias: PerShift
 
     def error(self, spread: float = SPREAD, *, samples: float = 1.0) -> float:
         """The standard deviation of the effect with so many times the samples.
@@ -92,6 +94,7 @@ class Design:
         Chaloner and Verdinelli, 1995).
         """
         errors = spread**2 * self.beside @ self.beside.T + self.covariance / samples
+        errors += np.diag(self.bias**2)
         told = self.doses @ np.linalg.solve(errors, self.doses)
         return float(1 / np.sqrt(told + 1 / EFFECT**2))
 
@@ -116,18 +119,23 @@ class DoseResponse:
 
     @cached_property
     def effect(self) -> Estimate[float]:
-        """The median, and the middle 95%."""
+        """The median, and the middle 95%; it moves a probability, so by 1 at most."""
+        return Estimate(*(float(np.clip(end, -1, 1)) for end in self._quantiles))
+
+    @cached_property
+    def _quantiles(self) -> tuple[float, float, float]:
         reach = 9 * float(self.errors.max())
         ends = self.means.min() - reach, self.means.max() + reach
-        tails = (0.5, 0.975, 0.025)
-        return Estimate(
-            *(brentq(lambda x, p=p: self.above(x) - p, *ends) for p in tails)
+        middle, low, high = (
+            brentq(lambda x, p=p: self.above(x) - p, *ends) for p in (0.5, 0.975, 0.025)
         )
+        return middle, low, high
 
     @property
     def error(self) -> float:
         """The standard deviation of a normal distribution with the same middle 95%."""
-        return (self.effect.high - self.effect.low) / 2 / NORMAL
+        _, low, high = self._quantiles
+        return (high - low) / 2 / NORMAL
 
     def least_told(self, margin: float, level: float, power: float) -> float:
         """The effect that tests like this one tell from a margin, with this power."""
@@ -178,9 +186,7 @@ def dose_response(
     the wider is the interval; and one unlike all others says little. This is Mendelian
     randomisation with pleiotropy (Bowden, Davey Smith and Burgess, 2015) as a meta-analysis (van
     Houwelingen, Arends and Stijnen, 2002) of means in the same samples. What samples as they are
-    say is one more shift, of all of the cue, with a bias of its own (Turner and others, 2009):
-    hidden confounders are as strong as those that were adjusted for (Cinelli and Hazlett, 2020), as
-    far as one draw tells how strong these are.
+    say is one more shift, of all of the cue, with a bias of its own (Turner and others, 2009).
 
     Raises ValueError without any shift.
     """
@@ -229,8 +235,7 @@ class _Sampler:
     """Gibbs sampling of normal means with random effects that are scale mixtures of normals.
 
     `beside` are the effects beside the cue, each with the number of its spread: what changes share
-    with controls, what they do apart from these, and how samples as they are mislead. `known` is an
-    effect of the last spread that was seen.
+    with controls, and what they do apart from these.
     """
 
     means: PerShift
@@ -239,7 +244,7 @@ class _Sampler:
     dose_errors: PerShift
     beside: Members
     sorts: Int[np.ndarray, " effect"]
-    known: float
+    bias: PerShift
     spread: float
     effect: float
     heterogeneity: float
@@ -263,6 +268,7 @@ class _Sampler:
         beside = np.hstack([of_kinds, shared, np.eye(len(shifts))])
         sorts = np.full(beside.shape[1], APART)
         sorts[of_kinds.shape[1] :][: shared.shape[1]] = SHARED
+        bias = np.zeros(len(shifts))
         if observed is not None:
             estimate = observed.estimate
             error = (estimate.high - estimate.low) / 2 / NORMAL
@@ -271,9 +277,8 @@ class _Sampler:
             errors = np.append(errors, 0.0)
             covariance = np.pad(covariance, (0, 1))
             covariance[-1, -1] = max(error, 1e-3) ** 2
-            beside = np.pad(beside, (0, 1))
-            beside[-1, -1] = 1
-            sorts = np.append(sorts, AS_THEY_ARE)
+            beside = np.pad(beside, ((0, 1), (0, 0)))
+            bias = np.append(bias, observed.bias)
         return cls(
             means,
             covariance,
@@ -281,7 +286,7 @@ class _Sampler:
             errors,
             beside,
             sorts,
-            0.0 if observed is None else observed.confounding,
+            bias,
             spread,
             effect,
             heterogeneity,
@@ -291,7 +296,7 @@ class _Sampler:
         """Draws after those that depend on where chains began."""
         count = self.beside.shape[1]
         scales = np.ones((CHAINS, count))
-        spreads = self.spread * np.abs(rng.standard_normal((CHAINS, 3)))
+        spreads = self.spread * np.abs(rng.standard_normal((CHAINS, 2)))
         spreads = np.maximum(spreads, self.spread / 10)
         effects = self.effect / 2 * rng.standard_normal(CHAINS)
         means, errors, seen = [], [], []
@@ -308,18 +313,15 @@ class _Sampler:
             free = rng.chisquare(FREEDOM + 1, (CHAINS, count))
             scales = (FREEDOM + squares) / free
             weighed = beside**2 / scales
-            for sort in (SHARED, APART, AS_THEY_ARE):
+            for sort in (SHARED, APART):
                 of_sort = weighed[:, self.sorts == sort]
-                if sort == AS_THEY_ARE:
-                    known = np.full((CHAINS, 1), self.known**2)
-                    of_sort = np.hstack([of_sort, known])
                 spreads[:, sort] = self._draw_spread(rng, of_sort)
         return DoseResponse(
             np.array(means),
             np.array(errors),
             self.heterogeneity,
             float(np.mean(seen)),
-            Design(self.doses, self.beside, self.covariance),
+            Design(self.doses, self.beside, self.covariance, self.bias),
         )
 
     def _draw(
@@ -332,18 +334,18 @@ class _Sampler:
 
         The error of doses counts as it is at the last draw of the effect.
         """
-        of_doses = (effects[:, None] * self.dose_errors) ** 2
-        chains, shifts = of_doses.shape
-        errors = self.covariance + of_doses[:, :, None] * np.eye(shifts)
+        own = (effects[:, None] * self.dose_errors) ** 2 + self.bias**2
+        chains, shifts = own.shape
+        errors = self.covariance + own[:, :, None] * np.eye(shifts)
         # the effect stands last: its marginal distribution is the end of the Cholesky factor
         columns = np.hstack([self.beside, self.doses[:, None]])
         weighed = np.linalg.solve(
             errors, np.broadcast_to(columns, (chains, *columns.shape))
         )
         precision = columns.T @ weighed
-        own = np.full((chains, 1), self.effect**2)
+        of_effect = np.full((chains, 1), self.effect**2)
         diagonal = np.arange(columns.shape[1])
-        precision[:, diagonal, diagonal] += 1 / np.hstack([variances, own])
+        precision[:, diagonal, diagonal] += 1 / np.hstack([variances, of_effect])
         factor = np.linalg.cholesky(precision)
         towards = np.einsum("csk,s->ck", weighed, self.means)[:, :, None]
         half = np.linalg.solve(factor, towards)

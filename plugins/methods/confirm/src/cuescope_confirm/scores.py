@@ -174,8 +174,7 @@ def _observed(row: Row) -> Observed | None:
     """What samples as they are say of the effect; None where they do not tell."""
     if row.beside is None:
         return None
-    plain, alike = row.beside.plain, row.beside.alike
-    return Observed(alike, abs(plain.value - alike.value), _purity(row.target))
+    return Observed(row.beside.alike, row.beside.bias, _purity(row.target))
 
 
 def _shifts(row: Row, least: int, *, right: bool = False) -> Iterator[Shift]:

@@ -58,4 +58,5 @@ def error_of(arms: Sequence[Arm], doses: Mapping[Arm, Dose]) -> float:
     kinds = dict.fromkeys(arm.kind for arm in arms)
     of_kind = [[float(arm.kind == kind) for kind in kinds] for arm in arms]
     beside = np.hstack([np.array(of_kind), np.eye(len(arms))])
-    return Design(shares, beside, np.diag(errors**2)).error()
+    none = np.zeros(len(arms))
+    return Design(shares, beside, np.diag(errors**2), none).error()
