@@ -5,8 +5,9 @@
 Each log has 360 answers. A video is answered right with a chance of its own (a beta distribution
 of mean 0.7, whose spread is the ICC), and three columns are drawn by coin for each video: any
 finding about them is false. A column, the names of rows, their pictures or their order show the
-videos; in "nothing" rows are shuffled and no column is left. "independent" rows have an ICC of 0,
-and a column that costs 25 points: what is found there is the power, once declared and once not.
+videos, each in every reader; in "nothing" rows are shuffled and no column is left. "independent"
+rows have an ICC of 0, and a column that costs 25 or 15 points: what is found there is the power,
+once declared (`group=none`) and once not.
 """
 
 import base64
@@ -19,11 +20,14 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from io import BytesIO
+from itertools import cycle, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from PIL import Image
+from pyarrow import parquet
 
 import cuescope
 
@@ -31,11 +35,14 @@ ROWS = 360
 ICCS = (0.3, 0.7)
 EACH = (3, 6, 10)
 SHOWN = ("column", "name", "picture", "order")
+COSTS = (0.25, 0.15)
 COLUMNS = ("place", "light", "weather")
 Rows = list[dict[str, Any]]
 
 
-def draw(rng: np.random.Generator, each: int, icc: float, shown: str) -> Rows:
+def draw(
+    rng: np.random.Generator, each: int, icc: float, shown: str, cost: float = 0.25
+) -> Rows:
     """The rows of a log: what is known of each, in the order in which they stand."""
     videos = ROWS // each
     spread = 1 / icc - 1 if icc else 1e9
@@ -56,9 +63,8 @@ def draw(rng: np.random.Generator, each: int, icc: float, shown: str) -> Rows:
     if shown == "independent":
         for row in rows:
             row["place"] = f"place {rng.integers(2)}"
-            row["right"] = bool(
-                rng.random() < (0.8 if row["place"] == "place 0" else 0.55)
-            )
+            share = 0.8 if row["place"] == "place 0" else 0.8 - cost
+            row["right"] = bool(rng.random() < share)
     if shown in ("name", "picture", "nothing", "independent"):
         order = rng.permutation(len(rows))
         rows = [rows[index] for index in order]
@@ -205,6 +211,20 @@ def write_inspect(folder: Path, rows: Rows) -> Path:
     return path
 
 
+def write_lighteval(folder: Path, rows: Rows) -> Path:
+    lines = []
+    for row in rows:
+        doc = {"id": row["key"], "query": row["question"], "choices": ["yes", "no"]}
+        doc |= {"gold_index": row["label"], "specific": row["about"]}
+        said = {"text": ["AB"[row["said"]]], "text_post_processed": []}
+        lines.append(
+            {"doc": doc, "metric": {"acc": float(row["right"])}, "model_response": said}
+        )
+    path = folder / "details_video_2026-01-01T00-00-00.parquet"
+    parquet.write_table(pa.Table.from_pylist(lines), path)
+    return path
+
+
 def drawn(video: str) -> str:
     rng = np.random.default_rng(int(video[1:]))
     file = BytesIO()
@@ -220,7 +240,7 @@ WRITERS: dict[str, Callable[[Path, Rows], Path]] = {
     "inspect": write_inspect,
     "evalscope": lines_of("reviews/m/video_default.jsonl", scope_line),
     "table": lines_of("mine.jsonl", table_line),
-    "another table": lines_of("other.jsonl", table_line),
+    "lighteval": write_lighteval,
 }
 # a harness that counts rows has no names that could show anything
 UNNAMED = {"lmms-eval", "lm-eval"}
@@ -243,41 +263,41 @@ def stars(folder: Path, path: Path, **options: Any) -> list[str]:
     return [name for name in starred if name.partition(":")[0] in COLUMNS]
 
 
+def grid() -> Iterator[tuple[float, int, str, str]]:
+    """ICC, rows a video, what shows the videos, and the reader."""
+    for icc, each in product(ICCS, EACH):
+        for reader, shown in product(WRITERS, SHOWN):
+            if shown != "name" or reader not in UNNAMED:
+                yield icc, each, shown, reader
+        yield icc, each, "nothing", "table"
+
+
 def simulate(seeds: int) -> Iterator[tuple[str, str, float, int, bool]]:
     """Reader, what shows the videos, ICC, rows a video, and whether a finding is there."""
-    readers = list(WRITERS)
-    number = 0
     for seed in range(seeds):
-        for icc in ICCS:
-            for each in EACH:
-                for shown in (*SHOWN, "nothing"):
-                    reader = readers[number % len(readers)]
-                    number += 1
-                    if shown == "name" and reader in UNNAMED:
-                        reader = "table"
-                    rng = np.random.default_rng([seed, number])
-                    rows = draw(rng, each, icc, shown)
-                    with tempfile.TemporaryDirectory() as name:
-                        folder = Path(name)
-                        found = stars(folder, WRITERS[reader](folder, rows))
-                    yield reader, shown, icc, each, bool(found)
+        for number, (icc, each, shown, reader) in enumerate(grid()):
+            rng = np.random.default_rng([seed, number])
+            rows = draw(rng, each, icc, shown)
+            found = is_found(reader, rows)
+            yield reader, shown, icc, each, found
 
 
-def power(seeds: int) -> tuple[int, int]:
+def is_found(reader: str, rows: Rows, place: str = "", **options: Any) -> bool:
+    """True if a finding, about this column where one is named, keeps its star."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        found = stars(folder, WRITERS[reader](folder, rows), **options)
+    return any(each.startswith(place) for each in found)
+
+
+def power(seeds: int, cost: float) -> tuple[int, int]:
     """In how many logs of independent rows the true column is found: declared so, and not."""
     declared = undeclared = 0
-    for seed in range(seeds):
-        rows = draw(np.random.default_rng([seed, 77]), 3, 0.0, "independent")
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            path = WRITERS["table"](folder, rows)
-            declared += any(
-                "place" in found for found in stars(folder, path, group="none")
-            )
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            path = WRITERS["table"](folder, rows)
-            undeclared += any("place" in found for found in stars(folder, path))
+    for seed, reader in zip(range(seeds), cycle(WRITERS), strict=False):
+        rng = np.random.default_rng([seed, 77])
+        rows = draw(rng, 3, 0.0, "independent", cost)
+        declared += is_found(reader, rows, "place", group="none")
+        undeclared += is_found(reader, rows, "place")
     return declared, undeclared
 
 
@@ -290,23 +310,20 @@ def main() -> None:
     for reader, shown, icc, each, found in simulate(seeds):
         keys = [("shown by", shown)]
         if shown != "nothing":
-            keys += [
-                ("reader", reader),
-                ("icc", str(icc)),
-                ("rows", str(each)),
-                ("all", ""),
-            ]
+            keys += [("reader", reader), ("ICC, rows", f"{icc}, {each}"), ("all", "")]
         for key in keys:
             false[key] += found
             total[key] += 1
-    for key, count in total.items():
+    for key, count in sorted(total.items()):
         say(
             f"{' '.join(key):24} {false[key]:4} of {count:5} {false[key] / count:6.1%}\n"
         )
-    declared, undeclared = power(seeds)
-    say(
-        f"power, independent rows: declared {declared} of {seeds}, not declared {undeclared}\n"
-    )
+    for cost in COSTS:
+        declared, undeclared = power(seeds, cost)
+        say(
+            f"power, a column that costs {cost:.0%}: declared {declared} of {seeds}, "
+            f"not declared {undeclared}\n"
+        )
 
 
 if __name__ == "__main__":
