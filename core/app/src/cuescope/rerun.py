@@ -211,13 +211,13 @@ def request_of(
 
 def require_same_data(report: "Report", runner: "Runner", request: "Request") -> None:
     """Raise UserError where the data of a report cannot be opened, or has changed since."""
-    from cuescope_core.building import build
+    from cuescope_core.building import build_data_of
 
     stamp = report.provenance.data
     try:
-        data = build(
-            runner.context, "dataset", request.data, request.data_options
-        ).plugin
+        data = build_data_of(
+            report.provenance, runner.context, request.data, request.data_options
+        )
     except UserError as error:
         raise UserError(
             f"the data of the run, {request.data}, cannot be opened: {error}",

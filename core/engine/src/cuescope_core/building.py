@@ -17,7 +17,7 @@ from cuescope_core.capabilities import (
     ToolRole,
     require_texts,
 )
-from cuescope_core.conclusions import PluginStamp
+from cuescope_core.conclusions import PluginStamp, Provenance
 from cuescope_core.context import Context, Resolved, SaidOnce, ignore
 from cuescope_core.data_parts import draw, select_part
 from cuescope_core.digest import digest
@@ -260,10 +260,25 @@ def context_for(request: Request, context: Context, planning: bool = False) -> C
         dtype=request.dtype,
         batch_size=request.batch_size,
         planning=planning,
+        # a part is one of all samples, which are counted first
+        limit=None if request.part else request.limit,
         # notes are said once an audit, whoever builds the same thing twice
         announce=SaidOnce(context.announce),
         tool_calls=Counter(),  # a counter of its own: a matrix runs many
     )
+
+
+def build_data_of(
+    origin: Provenance, context: Context, spec: str, options: Mapping[str, Any]
+) -> Dataset:
+    """The data set of a report, of which the same samples are drawn as then."""
+    resolved = context.resolve("dataset", spec, options)
+    limit = None if origin.part else origin.limit
+    data: Dataset = resolved.build(replace(context, seed=origin.seed, limit=limit))
+    # an older run digested the files of all samples
+    if limit is not None and data.fingerprint != origin.data.fingerprint:
+        data = resolved.build(replace(context, limit=None))
+    return data
 
 
 def build(context: Context, kind: str, text: str, options: Any = None) -> Built:

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,6 +13,7 @@ import platformdirs
 
 from cuescope_core import seeds
 from cuescope_core.capabilities import Dataset, require_dataset
+from cuescope_core.data_parts import draw_numbers
 from cuescope_core.errors import PlanStopped, PluginError
 from cuescope_core.ledger import Command
 from cuescope_core.process_memory import ProcessMemory
@@ -74,7 +75,8 @@ class Context:
     `source` is where the options came from, None where a person typed them; of the kinds in `typed`
     ("model", "dataset") a person typed them all the same. `allowed` are the words of `--allow`.
     `memory` keeps things for the next audits of this process. What is spent for a `command` is
-    counted together, in all of its audits and processes.
+    counted together, in all of its audits and processes. `limit` is how many samples will be looked
+    at, None where that is all of them, or nobody has said it yet.
     """
 
     registry: Registry = field(default_factory=Registry)
@@ -97,6 +99,7 @@ class Context:
         default_factory=ProcessMemory, repr=False, compare=False
     )
     command: Command = field(default_factory=Command, repr=False, compare=False)
+    limit: int | None = None
 
     def __post_init__(self) -> None:
         # a file with code among them is a word of the person's
@@ -109,7 +112,8 @@ class Context:
         options: Mapping[str, Any] | None = None,
     ) -> Any:
         """A plugin by `NAME[:ARG]`, with validated options; raises UserError where it cannot be."""
-        return self.resolve(kind, spec, options).build(self)
+        # the draw is of what is audited, and not of what a plugin builds for itself
+        return self.resolve(kind, spec, options).build(replace(self, limit=None))
 
     def resolve(
         self,
@@ -152,6 +156,15 @@ class Context:
     def for_dataset(self, dataset: Dataset) -> "Context":
         """The same context, about this data set."""
         return replace(self, dataset=dataset)
+
+    def draw(self, groups: Sequence[str | None]) -> Sequence[int]:
+        """Return the numbers of the samples that will be looked at, by the group of each.
+
+        A data set that asks, opens no file of another sample.
+        """
+        if self.limit is None or self.limit >= len(groups):
+            return range(len(groups))
+        return draw_numbers(groups, self.limit, self.seed)
 
     def rng(self, *names: str) -> np.random.Generator:
         """A generator of its own for these names, under the audit's seed."""

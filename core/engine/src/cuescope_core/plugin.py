@@ -1,5 +1,6 @@
 """The base of every plugin."""
 
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 from pydantic import ValidationError
@@ -30,4 +31,5 @@ class Plugin:
             options = kind.model_validate(self.options.model_dump() | changes)
         except ValidationError as error:
             raise fault(type(self).__name__, error, kind.model_fields) from error
-        return type(self)(options, self.context)
+        # the draw is of what is audited, and not of another split of it
+        return type(self)(options, replace(self.context, limit=None))

@@ -96,7 +96,10 @@ class StoredRun:
                 registry = self.context.registry
                 plugin = registry.load(registry.find("dataset", name))
                 options = whole_paths(plugin, options, place)
-            data: Dataset = held.build("dataset", name, options)
+            # late: it needs the whole engine
+            from cuescope_core.building import build_data_of
+
+            data = build_data_of(self.report.provenance, held, name, options)
         except UserError as error:
             raise UserError(
                 f"the data set {stamp.spec} cannot be opened: {error}",

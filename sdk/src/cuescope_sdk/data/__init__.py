@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from cuescope_sdk.data._groups import (
         BY_ITSELF as BY_ITSELF,
         Grouping as Grouping,
+        names_source as names_source,
         source_column as source_column,
         source_of as source_of,
     )
@@ -87,7 +88,13 @@ __getattr__, __dir__, __all__ = attach(
         "._conditions": ["picture_quality"],
         "._covar": ["CovarManifest", "CovarRow"],
         "._episodes": ["Episode", "EpisodeOptions", "Episodes", "held_out_categories"],
-        "._groups": ["BY_ITSELF", "Grouping", "source_column", "source_of"],
+        "._groups": [
+            "BY_ITSELF",
+            "Grouping",
+            "names_source",
+            "source_column",
+            "source_of",
+        ],
         "._image_folders": [
             "ImageFolder",
             "ImageFolderOptions",

@@ -117,6 +117,11 @@ class Grouping:
         return "; ".join(parts)
 
 
+def names_source(column: object) -> bool:
+    """True if a column is called as those that name what a row was taken from."""
+    return re.sub(r"[\W_]+", "", str(column)).casefold() in SOURCE_COLUMNS
+
+
 def source_column(rows: Sequence[Mapping[str, Any]]) -> str | None:
     """Return the column by whose name and values rows share a source, None where none does.
 
@@ -126,7 +131,7 @@ def source_column(rows: Sequence[Mapping[str, Any]]) -> str | None:
     columns = dict.fromkeys(name for row in rows for name in row)
     best: tuple[int, str] | None = None
     for name in columns:
-        if re.sub(r"[\W_]+", "", str(name)).casefold() not in SOURCE_COLUMNS:
+        if not names_source(name):
             continue
         values = [source_of(row, name) for row in rows]
         filled = [value for value in values if value is not None]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cuescope_sdk.logs._examining import examine as examine
     from cuescope_sdk.logs._files import (
         LogFile as LogFile,
+        field_at as field_at,
         named_rows as named_rows,
         parse_json as parse_json,
     )
@@ -43,7 +44,7 @@ __getattr__, __dir__, __all__ = attach(
         "._archives": ["Archive"],
         "._choices": ["Choices"],
         "._examining": ["examine"],
-        "._files": ["LogFile", "named_rows", "parse_json"],
+        "._files": ["LogFile", "field_at", "named_rows", "parse_json"],
         "._judging": ["figures_of", "judge"],
         "._option_lists": [
             "OPTION_COLUMNS",

@@ -62,6 +62,18 @@ def named_rows(rows: Any, place: str, name: str) -> Iterator[dict[str, Any]]:
         yield require_object(row, f"{place} entry {number}")
 
 
+def field_at(value: Any, path: str) -> Any:
+    """A field within fields, by a dotted name: `score.value`, `messages.-1.content`; else None."""
+    for name in path.split("."):
+        number = name.removeprefix("-")
+        if isinstance(value, list | tuple) and number.isdecimal() and len(number) < 9:
+            index = int(name)
+            value = value[index] if -len(value) <= index < len(value) else None
+        else:
+            value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
 def _is_table(cell: Any) -> bool:
     return isinstance(cell, list) and bool(cell) and isinstance(cell[0], dict)
 

@@ -18,9 +18,9 @@ from cuescope_folder.layout import (
 )
 from cuescope_folder.manifest import manifest_items
 from cuescope_folder.options import FolderOptions
-from cuescope_folder.places import Place, fetch_cells, find_place
+from cuescope_folder.places import Place, RemoteCells, find_place
 from cuescope_folder.shards import shard_rows
-from cuescope_folder.tables import path_cells, read_rows, with_named_columns
+from cuescope_folder.tables import read_rows, with_named_columns
 from cuescope_sdk import Context, UserError
 from cuescope_sdk.data import Unread, are_frames
 from cuescope_sdk.report import count_of
@@ -64,8 +64,8 @@ def in_table(place: Place, options: FolderOptions, context: Context) -> Found:
     """The items of a table, or of shards."""
     facts = dict(place.facts)
     copies = Copies(context)
+    unread = Unread()
     if place.manifest is not None:
-        unread = Unread()
         name = place.manifest.name
         rows = read_rows(place.manifest, copies)
         given = {
@@ -74,16 +74,17 @@ def in_table(place: Place, options: FolderOptions, context: Context) -> Found:
             options.group: options.group,
         }
         rows = with_named_columns(rows, name, given)
-        cells = path_cells(rows, name)
-        facts |= fetch_cells(cells, place, context, copies.files)
     else:
         name = f"{len(place.shards)} shards"
         rows, unread = shard_rows(place.shards, copies, place.roots, context)
-    read = manifest_items(rows, name, place.root, options.group, copies.files)
-    read.unread.take(unread)
+    remote = RemoteCells(place, context)
+    read = manifest_items(rows, name, place.root, options.group, copies.files, remote)
+    read.paths.unread.take(unread)
     # a person may name a file of choices from here
     root = place.root or Path.cwd()
-    return Found(root, *read, facts)
+    return Found(
+        root, read.items, read.columns, read.paths.unread, facts, locate=read.locate
+    )
 
 
 def in_export(

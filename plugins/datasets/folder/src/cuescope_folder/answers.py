@@ -71,11 +71,13 @@ def one_spelling(items: Sequence[Item], choices: Sequence[str] | None) -> list[I
         usual |= {normalise_answer(choice): choice for choice in choices}
     elif usual.keys() == YES_NO and any(len(found) > 1 for found in spellings.values()):
         usual = {plain: plain for plain in usual}
-    known = set(map(id, asked))
+    respelled = {
+        id(item): name
+        for item in asked
+        if item.label and (name := usual[normalise_answer(item.label)]) != item.label
+    }
     return [
-        replace(item, label=usual[normalise_answer(item.label)])
-        if id(item) in known and item.label
-        else item
+        replace(item, label=respelled[id(item)]) if id(item) in respelled else item
         for item in items
     ]
 

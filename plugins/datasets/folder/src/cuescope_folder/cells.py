@@ -1,22 +1,55 @@
-"""What the columns of a manifest hold: a model of a row, and what is said of other cells."""
+"""What the columns of a manifest hold: how each is read, and what is said of other cells."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache, partial
 from math import isfinite
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationError,
-)
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
 from cuescope_sdk import UserError
 from cuescope_sdk.data import printable_name
 from cuescope_sdk.logs import parse_json
+
+
+@cache
+def _shared(columns: tuple[str, ...]) -> tuple[str, ...]:
+    return columns
+
+
+class Row:
+    """A row without its missing cells; `location` is where it stands ("t.csv line 4").
+
+    A million rows share the names of their columns.
+    """
+
+    __slots__ = ("_values", "columns", "location")
+
+    def __init__(self, location: str, cells: Mapping[str, Any]) -> None:
+        self.location = location
+        self.columns = _shared(tuple(cells))
+        self._values = tuple(cells.values())
+
+    @property
+    def cells(self) -> dict[str, Any]:
+        """The cells by column."""
+        return dict(zip(self.columns, self._values, strict=True))
+
+    def get(self, column: str | None) -> Any:
+        """The cell of a column; None where it is missing."""
+        if column not in self.columns:
+            return None
+        return self._values[self.columns.index(column)]
+
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Call each column by another name."""
+        self.columns = _renamed(self.columns, names)
+
+
+def _renamed(columns: tuple[str, ...], names: Mapping[str, str]) -> tuple[str, ...]:
+    return _shared(tuple(names[column] for column in columns))
 
 
 def plain(value: object) -> Any:
@@ -36,32 +69,27 @@ def plain(value: object) -> Any:
     return str(value)
 
 
-def _text(cell: object) -> object:
+def _text(cell: object) -> str:
     # a number is a name too: classes are often numbered
-    if isinstance(cell, str | int | float):
-        return printable_name(str(cell).strip())
-    return cell
+    if isinstance(cell, str | int | float) and (text := str(cell).strip()):
+        return printable_name(text)
+    raise ValueError
 
 
-def _listed(cell: object) -> object:
+def _texts(name: str, cell: object) -> tuple[str, ...]:
     # JSONL and Parquet hold lists, CSV their text; what is no JSON after all is one name
     if isinstance(cell, str) and cell.lstrip().startswith("["):
         with suppress(UserError):
             cell = parse_json(cell, "a list")
-    return cell if isinstance(cell, list) else str(cell).split("|")
-
-
-def _parsed(cell: object) -> object:
+    parts = cell if isinstance(cell, list) else str(cell).split("|")
     try:
-        return parse_json(cell, "a cell") if isinstance(cell, str) else cell
-    except UserError as error:
-        raise ValueError(str(error)) from None
-
-
-def _several(choices: tuple[str, ...]) -> tuple[str, ...]:
-    if len(set(choices)) < max(2, len(choices)):
-        raise ValueError("two choices are one")
-    return choices
+        texts = tuple(map(_text, parts))
+    except ValueError:
+        raise ValueError(f"a text for each of the {name}") from None
+    # two choices that are one cannot be told apart
+    if not texts or (name == "choices" and len(set(texts)) < max(2, len(texts))):
+        raise ValueError
+    return texts
 
 
 def _ordered(box: "Box") -> "Box":
@@ -77,74 +105,83 @@ def _later(action: "Action") -> "Action":
     return action
 
 
-Text = Annotated[str, BeforeValidator(_text), Field(min_length=1)]
-Texts = Annotated[tuple[Text, ...], BeforeValidator(_listed), Field(min_length=1)]
+Text = Annotated[str, Field(min_length=1)]
 Pixels = Annotated[float, Field(allow_inf_nan=False)]
 Seconds = Annotated[float, Field(allow_inf_nan=False, ge=0)]
 Box = tuple[Text, Pixels, Pixels, Pixels, Pixels]
 Action = tuple[Text, Seconds, Seconds]
+_CUES: TypeAdapter[Any] = TypeAdapter(dict[str, list[bool] | None])
+_BOXES: TypeAdapter[Any] = TypeAdapter(list[Annotated[Box, AfterValidator(_ordered)]])
+_ACTIONS: TypeAdapter[Any] = TypeAdapter(
+    list[Annotated[Action, AfterValidator(_later)]]
+)
 
 
-class ManifestRow(BaseModel):
-    """A row by the columns that are known; the description of each says what was expected."""
+def _parsed(layout: TypeAdapter[Any], cell: object) -> Any:
+    try:
+        value = parse_json(cell, "a cell") if isinstance(cell, str) else cell
+    except UserError:
+        raise ValueError from None
+    if layout is not _CUES and isinstance(value, list):
+        # the name may be a number, as that of a class
+        value = [
+            [_text(entry[0]), *entry[1:]]
+            if isinstance(entry, list) and entry
+            else entry
+            for entry in value
+        ]
+    return layout.validate_python(value)
 
-    model_config = ConfigDict(frozen=True)
 
-    path: Text = Field(description="a path")
-    label: Text | None = Field(None, description="a label")
-    answer: Text | None = Field(None, description="a label")
-    answers: Texts | None = Field(None, description="a|b, or a list")
-    split: Text | None = Field(None, description="a split")
-    group: Text | None = Field(None, description="a group")
-    question: Text | None = Field(None, description="a question")
-    choices: Annotated[Texts, AfterValidator(_several)] | None = Field(
-        None, description="two different choices or more, such as yes|no"
-    )
-    mask: Text | None = Field(None, description="a mask")
-    cues: Annotated[dict[str, list[bool] | None] | None, BeforeValidator(_parsed)] = (
-        Field(None, description='JSON such as {"red background": [true, false]}')
-    )
-    boxes: Annotated[
-        list[Annotated[Box, AfterValidator(_ordered)]] | None, BeforeValidator(_parsed)
-    ] = Field(
-        None,
-        description="name, left, top, right and bottom in pixels, such as "
-        '[["tree", 0, 5, 40, 90]]',
-    )
-    actions: Annotated[
-        list[Annotated[Action, AfterValidator(_later)]] | None, BeforeValidator(_parsed)
-    ] = Field(
-        None,
-        description='actions of a video by seconds, such as [["waving", 1.5, 4]]',
-    )
+@dataclass(frozen=True)
+class Column:
+    """A column that is known: how its cells are read, and what was expected of another one."""
 
-    @classmethod
-    def read(cls, cells: Mapping[str, Any], location: str) -> Self:
-        """A row of cells; raises UserError for one that is not what its column holds."""
-        known = {name: cells[name] for name in cls.model_fields if name in cells}
-        try:
-            row = cls.model_validate(known)
-        except ValidationError as error:
-            column, *rest = error.errors(include_url=False)[0]["loc"]
-            in_list = rest and column in ("choices", "answers")
-            of_each = f"a text for each of the {column}" if in_list else None
-            raise wrong_cell(str(column), known, location, of_each) from None
-        # a number that no float holds
-        except OverflowError:
-            column = next(name for name in ("boxes", "actions") if name in known)
-            raise wrong_cell(column, known, location) from None
-        if row.right is None and row.actions is None:
-            raise UserError(
-                f"folder: {location}", expected="a label", got="an empty cell"
-            )
-        # an answer that cannot be given is always wrong
-        if row.choices and row.right is not None and row.right not in row.choices:
-            raise UserError(
-                f"folder: {location}: answer '{row.right[:60]}' is none of the row's choices",
-                expected=f"one of {', '.join(row.choices)[:200]}",
-                remedy="Write it as it stands in 'choices'",
-            )
-        return row
+    expected: str
+    read: Callable[[Any], Any] = _text
+
+
+COLUMNS = {
+    "path": Column("a path"),
+    "label": Column("a label"),
+    "answer": Column("a label"),
+    "answers": Column("a|b, or a list", partial(_texts, "answers")),
+    "split": Column("a split"),
+    "group": Column("a group"),
+    "question": Column("a question"),
+    "choices": Column(
+        "two different choices or more, such as yes|no", partial(_texts, "choices")
+    ),
+    "mask": Column("a mask"),
+    "cues": Column(
+        'JSON such as {"red background": [true, false]}', partial(_parsed, _CUES)
+    ),
+    "boxes": Column(
+        'name, left, top, right and bottom in pixels, such as [["tree", 0, 5, 40, 90]]',
+        partial(_parsed, _BOXES),
+    ),
+    "actions": Column(
+        'actions of a video by seconds, such as [["waving", 1.5, 4]]',
+        partial(_parsed, _ACTIONS),
+    ),
+}
+
+
+class Known(NamedTuple):
+    """What the known columns of a row say."""
+
+    path: str
+    label: str | None = None
+    answer: str | None = None
+    answers: tuple[str, ...] | None = None
+    split: str | None = None
+    group: str | None = None
+    question: str | None = None
+    choices: tuple[str, ...] | None = None
+    mask: str | None = None
+    cues: dict[str, list[bool] | None] | None = None
+    boxes: list[Box] | None = None
+    actions: list[Action] | None = None
 
     @property
     def right(self) -> str | None:
@@ -152,13 +189,41 @@ class ManifestRow(BaseModel):
         return self.label or self.answer or (self.answers[0] if self.answers else None)
 
 
+def read_cells(cells: Mapping[str, Any], location: str) -> Known:
+    """What a row says; raises UserError for a cell that is not what its column holds."""
+    known = {}
+    for name, column in COLUMNS.items():
+        if name in cells:
+            try:
+                known[name] = column.read(cells[name])
+            except ValidationError:
+                raise wrong_cell(name, cells, location) from None
+            # the second: a number that no float holds
+            except (ValueError, OverflowError, TypeError) as error:
+                raise wrong_cell(name, cells, location, str(error)) from None
+    if "path" not in known:
+        raise wrong_cell("path", cells, location)
+    row = Known(**known)
+    if row.right is None and row.actions is None:
+        raise UserError(f"folder: {location}", expected="a label", got="an empty cell")
+    # an answer that cannot be given is always wrong
+    if row.choices and row.right is not None and row.right not in row.choices:
+        raise UserError(
+            f"folder: {location}: answer '{row.right[:60]}' is none of the row's choices",
+            expected=f"one of {', '.join(row.choices)[:200]}",
+            remedy="Write it as it stands in 'choices'",
+        )
+    return row
+
+
 def wrong_cell(
-    column: str, cells: Mapping[str, Any], location: str, expected: str | None = None
+    column: str, cells: Mapping[str, Any], location: str, expected: str = ""
 ) -> UserError:
     """The error of a cell that is not what its column holds."""
-    field = ManifestRow.model_fields[column]
+    in_list = expected.startswith("a text for each")
     place = f"folder: {location}"
-    if column in ("answers", "choices", "cues", "boxes", "actions") and not expected:
+    if column in ("answers", "choices", "cues", "boxes", "actions") and not in_list:
         place += f": column '{column}'"
     got = repr(cells[column])[:60] if column in cells else "an empty cell"
-    return UserError(place, expected=expected or field.description, got=got)
+    words = expected if in_list else COLUMNS[column].expected
+    return UserError(place, expected=words, got=got)

@@ -1,7 +1,7 @@
 """Files with what is known of them -> a data set, wherever they were found."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
@@ -39,10 +39,21 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.data import Unread, probe_all
 
+# items with their files, and facts about these
+Located = tuple[list[Item], Mapping[str, str]]
+
+
+def located_already(items: Sequence[Item]) -> Located:
+    """The items as they are."""
+    return list(items), {}
+
 
 @dataclass(frozen=True)
 class Found:
-    """The items, the columns of their table, what was passed over, and more of that in words."""
+    """The items, the columns of their table, what was passed over, and more of that in words.
+
+    `locate` finds the files of the items that are drawn, and brings those that are elsewhere.
+    """
 
     root: Path
     items: list[Item]
@@ -50,6 +61,7 @@ class Found:
     unread: Unread
     facts: Mapping[str, str] = field(default_factory=dict)
     labels: tuple[str, ...] = ()  # all that there are, where that is known
+    locate: Callable[[Sequence[Item]], Located] = located_already
     marks: tuple[str, ...] = ()  # of where they are from, in the fingerprint
 
 
@@ -71,9 +83,6 @@ class FileSamples(Plugin):
         passed_over = dict(found.facts)
         every = one_spelling(found.items, options.choices)
         grouping = group_items(every, options.group, found.columns)
-        if grouping is not None:
-            groups = zip(every, grouping.groups, strict=True)
-            every = [replace(item, group=group) for item, group in groups]
         choices = options.choices
         # not for open answers: choices beside them are refused
         if choices is None and found.labels and options.answers != "open":
@@ -81,7 +90,18 @@ class FileSamples(Plugin):
         common = common_choices(every, choices, options.answers, found.root)
         # Before the split is taken: labels and answers are those of all splits.
         self.labels = shared_choices(every, common)
-        items = in_split(every, options.split)
+        groups = [item.group for item in every] if grouping is None else grouping.groups
+        of_split = in_split(every, options.split)
+        drawn = context.draw([groups[number] for number in of_split])
+        chosen = [of_split[number] for number in drawn]
+        items, located = found.locate(
+            [replace(every[number], group=groups[number]) for number in chosen]
+        )
+        passed_over |= located
+        if len(chosen) < len(of_split):
+            passed_over["drawn"] = (
+                f"{len(chosen):,} of {len(of_split):,}; no file of the others is opened"
+            )
         files: list[Path] = []
         for item in items:
             files += with_mask(item, needed_files(item, options.frames))
@@ -134,11 +154,12 @@ class FileSamples(Plugin):
         return self.with_options(split=name)
 
 
-def in_split(items: Sequence[Item], wanted: str | None) -> list[Item]:
-    """The items of one split (aliases such as "validation" are understood), or all of them."""
+def in_split(items: Sequence[Item], wanted: str | None) -> Sequence[int]:
+    """The numbers of the items of a split (aliases such as "validation" are understood), or all."""
     if wanted is None:
-        return list(items)
-    of_split = [item for item in items if item.split == canonical_split(wanted)]
+        return range(len(items))
+    split = canonical_split(wanted)
+    of_split = [number for number, item in enumerate(items) if item.split == split]
     if of_split:
         return of_split
     problem = f"folder: no split '{wanted}'"

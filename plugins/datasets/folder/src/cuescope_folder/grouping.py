@@ -1,11 +1,18 @@
 """Which items are of one source: by a column of the manifest, a rule on paths, or a shared file."""
 
 from collections.abc import Collection, Sequence
+from typing import Any
 
 from cuescope_folder.answers import shorten_list
 from cuescope_folder.layout import Item
 from cuescope_sdk import UserError, nearest
-from cuescope_sdk.data import BY_ITSELF, Grouping, source_column, source_of
+from cuescope_sdk.data import (
+    BY_ITSELF,
+    Grouping,
+    names_source,
+    source_column,
+    source_of,
+)
 
 
 def group_items(
@@ -20,7 +27,7 @@ def group_items(
     like the name of one that is not there.
     """
     keys = [item.key for item in items]
-    paths = [item.path for item in items]
+    paths = [item.path or item.key for item in items]
     groups = [item.group for item in items]
     if rule == BY_ITSELF and rule not in columns:
         return Grouping(keys, "declaration (group=none)")
@@ -41,13 +48,19 @@ def group_items(
                 remedy=nearest(rule, columns),
             )
         return Grouping.by_rule(rule, keys, paths, "folder")
-    rows = [item.annotations for item in items] if columns else []
-    if (column := source_column(rows)) is not None:
-        sources = [source_of(row, column) for row in rows]
-        return Grouping.of(keys, sources, f"column '{column}'")
+    named = [name for name in columns if names_source(name)]
+    if named:
+        rows = [_cells_of(item, named) for item in items]
+        if (column := source_column(rows)) is not None:
+            sources = [source_of(row, column) for row in rows]
+            return Grouping.of(keys, sources, f"column '{column}'")
     if len(set(paths)) < len(items):
         return Grouping(paths, "file, as several rows are about one")
     return None
+
+
+def _cells_of(item: Item, columns: Sequence[str]) -> dict[str, Any]:
+    return {} if item.row is None else {name: item.row.get(name) for name in columns}
 
 
 def group_facts(
@@ -60,7 +73,8 @@ def group_facts(
         return {}
     # where nothing is said of its source, a sample is a group of its own
     groups = [item.group or item.key for item in shown]
-    alone = [item.key for item in shown if item.key in grouping.alone]
+    without = set(grouping.alone)
+    alone = [item.key for item in shown if item.key in without]
     of_shown = Grouping(groups, grouping.source, alone)
     facts = {"groups": of_shown.describe([item.label for item in shown])}
     splits: dict[str, set[str]] = {}

@@ -134,9 +134,12 @@ class HuggingFace(FileSamples):
         facts = pinned | {"split": split + chosen, "columns": columns.words}
         return Found(
             Path.cwd(),
-            *read,
+            read.items,
+            read.columns,
+            read.paths.unread,
             facts,
             columns.names,
+            read.locate,
             # of a folder the content alone counts
             (*pinned.values(), split),
         )

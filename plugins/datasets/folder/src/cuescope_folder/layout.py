@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
+from cuescope_folder.cells import Row
 from cuescope_sdk import UserError, inside, nearest
 from cuescope_sdk.data import PictureShape, Unread, kind_of, printable_name
 from cuescope_sdk.report import count_of
@@ -60,7 +61,8 @@ class Item:
     `key` is the path inside the data set, `mask` an image of the foreground, which is turned as
     `turns` says; `actions` are (name, start, end) in seconds; `choices` are its own, if it has any;
     `group` is its source, where a column names it; `location` says where the item was named
-    ("manifest.csv line 4").
+    ("manifest.csv line 4"); `path` is that of its file inside the data set, where several items may
+    be about one. Of an item that is not located yet, the `row` says the rest.
     """
 
     key: str
@@ -76,11 +78,8 @@ class Item:
     actions: tuple[tuple[str, float, float], ...] = ()
     annotations: Mapping[str, Any] = field(default_factory=dict)
     location: str = ""
-
-    @property
-    def path(self) -> str:
-        """Inside the data set; several items may be about one file."""
-        return str(self.annotations.get("path", self.key))
+    path: str = ""
+    row: Row | None = None
 
 
 def locate(path: Path, manifest: Path | None) -> tuple[Path, Path | None]:

@@ -2,16 +2,20 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from os import scandir
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 from cuescope_folder.addresses import is_address, name_at
-from cuescope_folder.cells import ManifestRow, plain, wrong_cell
+from cuescope_folder.cells import COLUMNS, Row, plain, read_cells, wrong_cell
 from cuescope_folder.layout import Item, canonical_split, natural, scan
+from cuescope_folder.places import RemoteCells
+from cuescope_folder.samples import with_mask
 from cuescope_folder.spelling import Names, as_written
-from cuescope_folder.tables import COLUMNS, Row, with_known_names
+from cuescope_folder.tables import name_known_columns
 from cuescope_sdk import Detection, UserError, inside
 from cuescope_sdk.data import Unread, kind_of
 
@@ -19,17 +23,24 @@ from cuescope_sdk.data import Unread, kind_of
 class Paths:
     """Files and folders of frames by the path in a row, in the resolved folder `root`.
 
-    `copies` are those that stand for something else than a path in it; with no `root`, there is
-    nothing else.
+    `copies` are those that stand for something else than a path in it, such as what is `remote`;
+    with no `root`, there is nothing else.
     """
 
-    def __init__(self, root: Path | None, copies: Mapping[str, Path]) -> None:
+    def __init__(
+        self,
+        root: Path | None,
+        copies: dict[str, Path],
+        remote: RemoteCells | None,
+    ) -> None:
         self.root = root
         self.copies = copies
+        self.remote = remote
         self.unread = Unread()
         self._images: dict[Path, tuple[Path, ...]] = {}
         # a million rows may ask about a thousand files
-        self._found: dict[str, tuple[str, Path, bool]] = {}
+        self._found: dict[str, tuple[str, bool]] = {}
+        self._plain: dict[str, frozenset[str]] = {}
 
     @cached_property
     def _names(self) -> Names:
@@ -37,25 +48,56 @@ class Paths:
         assert self.root is not None
         return Names(self.root, scan(self.root)[0])
 
-    def find(self, path: str, location: str) -> tuple[str, Path, bool]:
-        """The name of a file in the data set, the file, and whether it is a folder."""
+    def find(self, path: str, location: str) -> tuple[str, bool]:
+        """The name of a file in the data set, and whether it is a folder."""
+        if self.remote and path not in self.copies:
+            copy = self.remote.copy_of(path, location)
+            if copy is not None:
+                self.copies[path] = copy
+        folder, _, name = path.rpartition("/")
+        is_below = path not in self.copies and not path.startswith("/")
+        if is_below and name in self._plain_files(folder):
+            return path, False
         if path not in self._found:
-            name, file = self._look_for(path, location)
-            self._found[path] = name, file, file.is_dir()
+            name = self._look_for(path, location)
+            self._found[path] = name, self.file(path, name).is_dir()
         return self._found[path]
 
-    def _look_for(self, path: str, location: str) -> tuple[str, Path]:
+    def file(self, path: str, name: str) -> Path:
+        """The file of a path whose name in the data set is known."""
+        if path in self.copies or self.root is None:
+            return self.copies[path]
+        return self.root / name
+
+    def _plain_files(self, folder: str) -> frozenset[str]:
+        """The names in a folder of files that are no links: they need no look of their own.
+
+        To ask the disk about each of a million files would take minutes.
+        """
+        if folder not in self._plain:
+            self._plain[folder] = frozenset(self._list_plain(folder))
+        return self._plain[folder]
+
+    def _list_plain(self, folder: str) -> Iterator[str]:
+        is_plain = folder in ("", PurePosixPath(folder).as_posix()) and folder != "."
+        if self.root is None or not is_plain:
+            return
+        with suppress(OSError, UserError):
+            for entry in scandir(inside(self.root, folder)):
+                if entry.is_file(follow_symlinks=False):
+                    yield entry.name
+
+    def _look_for(self, path: str, location: str) -> str:
         if path in self.copies:
             name = name_at(path) if is_address(path) else path
-            return PurePosixPath(name).as_posix(), self.copies[path]
+            return PurePosixPath(name).as_posix()
         if self.root is None:
             raise UserError(
                 f"folder: {location}",
                 expected="a file of its own",
                 got=f"'{path}'",
             )
-        below = self.resolve(self.root, path, location)
-        return below.as_posix(), self.root / below
+        return self.resolve(self.root, path, location).as_posix()
 
     def resolve(self, root: Path, path: str, location: str) -> PurePosixPath:
         """The path relative to `root`: as it is written, or of the same letters, or the same stem.
@@ -118,12 +160,21 @@ class Paths:
                 yield path
 
 
-class Manifest(NamedTuple):
-    """An item a row, the columns as they are written, and what folders of frames have besides."""
+@dataclass(frozen=True)
+class Manifest:
+    """An item a row, and the columns as they are written; files are found at need."""
 
     items: list[Item]
     columns: frozenset[str]
-    unread: Unread
+    paths: Paths
+
+    def locate(self, items: Sequence[Item]) -> tuple[list[Item], Mapping[str, str]]:
+        """The items with their files, and all else that their rows say; facts about the files."""
+        located = [_located(item, self.paths) for item in items]
+        if self.paths.remote is None:
+            return located, {}
+        files = [with_mask(item, item.files) for item in located]
+        return located, self.paths.remote.fetch(chain.from_iterable(files))
 
 
 def manifest_items(
@@ -131,7 +182,8 @@ def manifest_items(
     name: str,
     root: Path | None,
     group: str | None = None,
-    copies: Mapping[str, Path] | None = None,
+    copies: dict[str, Path] | None = None,
+    remote: RemoteCells | None = None,
 ) -> Manifest:
     """An item a row; its group stands in the column `group`, or else in that of this name.
 
@@ -141,33 +193,56 @@ def manifest_items(
     timed `actions` instead. Raises UserError naming the line for a missing cell, a path that leaves
     `root`, and a cell that is not what its column holds.
     """
-    paths = Paths(root, copies or {})
+    paths = Paths(root, {} if copies is None else copies, remote)
     uses: Counter[str] = Counter()
-    named, columns = with_known_names(rows, name)
+    columns = name_known_columns(rows, name)
     column = "group" if group is None else columns.get(group)
-    items = [_item(row, paths, column, uses) for row in named]
-    return Manifest(items, frozenset(columns), paths.unread)
+    items = [_item(row, paths, column, uses) for row in rows]
+    return Manifest(items, frozenset(columns), paths)
 
 
 def _item(row: Row, paths: Paths, group: str | None, uses: Counter[str]) -> Item:
-    cells = dict(row.cells)
-    location = row.location
+    cells = row.cells
     # the column that a person named goes before one that is called so
-    cells["group"] = cells.get(group) if group else None
-    if cells["group"] is None or not str(cells["group"]).strip():
-        del cells["group"]
-    known = ManifestRow.read(cells, location)
-    key, file, is_folder = paths.find(known.path, location)
+    source = cells.pop("group", None) if group == "group" else row.get(group)
+    cells.pop("group", None)
+    if source is not None and str(source).strip():
+        cells["group"] = source
+    known = read_cells(cells, row.location)
+    name, is_folder = paths.find(known.path, row.location)
+    # Several rows may ask about one file; the first keeps its path as the key.
+    uses[name] += 1
+    use = uses[name]
+    return Item(
+        key=name if use == 1 else f"{name}#{use}",
+        files=(),
+        folder=is_folder,
+        label=known.right,
+        choices=known.choices or (),
+        # one name for a split, as it is in folders
+        split=canonical_split(known.split) if known.split else None,
+        group=known.group,
+        question=known.question,
+        location=row.location,
+        path=name,
+        row=row,
+    )
+
+
+def _located(item: Item, paths: Paths) -> Item:
+    assert item.row is not None
+    location = item.location
+    cells = item.row.cells
+    cells.pop("group", None)
+    known = read_cells(cells, location)
+    file = paths.file(known.path, item.path)
     # a folder of frames has no clock
-    if known.actions and (is_folder or kind_of(file) == "image"):
+    if known.actions and (item.folder or kind_of(file) == "image"):
         raise wrong_cell("actions", cells, location)
     annotations = {
-        name: plain(cell) for name, cell in row.cells.items() if name not in COLUMNS
+        name: plain(cell) for name, cell in cells.items() if name not in COLUMNS
     }
-    annotations["path"] = key
-    # Several rows may ask about one file; the first keeps its path as the key.
-    uses[key] += 1
-    use = uses[key]
+    annotations["path"] = item.path
     if known.cues is not None:
         # Parquet fills a cue of other rows with a null
         annotations["cues"] = {
@@ -184,20 +259,16 @@ def _item(row: Row, paths: Paths, group: str | None, uses: Counter[str]) -> Item
         annotations["answer"] = plain(cells["answer"])
     if known.answers is not None:
         annotations["answers"] = known.answers
-    return Item(
-        key=key if use == 1 else f"{key}#{use}",
-        files=paths.images_in(file, location) if is_folder else (file,),
-        folder=is_folder,
-        label=known.right,
-        choices=known.choices or (),
-        mask=paths.find(known.mask, location)[1] if known.mask else None,
-        # one name for a split, as it is in folders
-        split=canonical_split(known.split) if known.split else None,
-        group=known.group,
-        question=known.question,
+    mask = None
+    if known.mask:
+        mask = paths.file(known.mask, paths.find(known.mask, location)[0])
+    return replace(
+        item,
+        files=paths.images_in(file, location) if item.folder else (file,),
+        mask=mask,
         actions=tuple(known.actions or ()),
         annotations=annotations,
-        location=location,
+        row=None,
     )
 
 

@@ -1,7 +1,7 @@
 """Where the data lies: a folder, a table or tar shards, on this machine or at an address."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -132,25 +132,35 @@ def copy_of(address: str, context: Context) -> Path:
     return (context.cache / "remote" / scheme / name_at(address)).resolve()
 
 
-def fetch_cells(
-    cells: Mapping[str, str],
-    place: Place,
-    context: Context,
-    copies: dict[str, Path],
-) -> dict[str, str]:
-    """Add the copy of what each cell names that is not on this machine; a fact about them.
+class RemoteCells:
+    """The files at addresses that cells of a table name; they are fetched once they are drawn."""
 
-    `cells` say where each of them stands first. Raises UserError for an address that a cell may
-    not name, before anything is fetched.
-    """
-    files: dict[str, Path] = {}
-    for cell, where in cells.items():
-        # what a Parquet file holds as bytes is here already
-        if cell not in copies and (place.base or looks_like_address(cell)):
-            address = cell_address(place.base, cell, place.roots, where)
-            copies[cell] = files[address] = copy_of(address, context)
-    fetch_all(files, context, place.roots)
-    return _kept_copies(len(files)) if files else {}
+    def __init__(self, place: Place, context: Context) -> None:
+        self._place = place
+        self._context = context
+        self._addresses: dict[Path, str] = {}
+
+    def copy_of(self, cell: str, location: str) -> Path | None:
+        """Where the copy of what a cell names is kept; None for what is on this machine.
+
+        Raises UserError for an address that a cell may not name.
+        """
+        base = self._place.base
+        if not base and not looks_like_address(cell):
+            return None
+        where = f"folder: {location}: 'path'"
+        address = cell_address(base, cell, self._place.roots, where)
+        copy = copy_of(address, self._context)
+        self._addresses[copy] = address
+        return copy
+
+    def fetch(self, files: Iterable[Path]) -> dict[str, str]:
+        """Fetch those of the files that are copies and not here yet; a fact about the copies."""
+        wanted = {
+            self._addresses[file]: file for file in files if file in self._addresses
+        }
+        fetch_all(wanted, self._context, self._place.roots)
+        return _kept_copies(len(wanted)) if wanted else {}
 
 
 def _kept_copies(count: int) -> dict[str, str]:

@@ -1,42 +1,18 @@
 """The rows of a manifest (CSV, TSV, JSONL, Parquet), by the column names that are known here."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from cuescope_folder.answers import shorten_list
-from cuescope_folder.cells import plain
+from cuescope_folder.cells import COLUMNS, Row, plain
 from cuescope_folder.copies import Copies, Record
-from cuescope_folder.exports import STUDIO_COLUMNS, names_file
 from cuescope_folder.layout import MANIFEST_SUFFIXES
 from cuescope_sdk import UserError, digest, nearest
-from cuescope_sdk.data import printable_name
-from cuescope_sdk.logs import LogFile
+from cuescope_sdk.logs import LogFile, field_at
 
 RIGHT = ("label", "answer", "actions")  # any of them says what is right
-COLUMNS = (
-    "path",
-    *RIGHT,
-    "answers",
-    "split",
-    "group",
-    "question",
-    "choices",
-    "mask",
-    "cues",
-)
-# what Label Studio writes beside the data and the label
-STUDIO = {"annotation_id", "annotator", "lead_time"}
 FILES = ("video", "image", "file", "filename")  # what others call the path
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row without its missing cells; `location` is where it stands ("t.csv line 4")."""
-
-    location: str
-    cells: Mapping[str, Any]
 
 
 def read_rows(manifest: Path, copies: Copies) -> list[Row]:
@@ -123,51 +99,29 @@ def _row(location: str, cells: Mapping[str, Any]) -> Row:
     return Row(location, named)
 
 
-def path_cells(rows: Sequence[Row], name: str) -> dict[str, str]:
-    """What the cells say that name files of this table, with where each of them stands first.
-
-    These are the cells of the columns that are read as `path` and `mask`, and of no others.
-    """
-    meanings = _known_columns(_columns(rows), name)
-    cells: dict[str, str] = {}
-    for row in rows:
-        for column, value in row.cells.items():
-            names_file = meanings.get(column) in ("path", "mask")
-            if names_file and isinstance(value, str | int | float):
-                # spelled as the row's item will ask for it
-                cell = printable_name(str(value).strip())
-                cells.setdefault(cell, f"folder: {row.location}: '{column}'")
-    return cells
-
-
 def with_named_columns(
     rows: Sequence[Row], name: str, given: Mapping[str | None, str | None]
 ) -> list[Row]:
     """The rows with what a person named: the column or field "a.b" under the name that is read.
 
-    An export of Label Studio has columns of its own, and needs no names. Raises UserError for a
-    column that no row has.
+    Raises UserError for a column that no row has.
     """
     columns = _columns(rows)
-    named = {role: column for role, column in given.items() if role and column}
-    if set(columns) >= STUDIO:
-        named = _studio_columns(rows, columns) | named
-    # a rule on paths, or a column that is read by its name anyway
-    named = {
-        role: column
-        for role, column in named.items()
-        if role != column
-        or (column not in columns and "." in column and "(" not in column)
-    }
+    named = {}
+    for role, column in given.items():
+        is_field = column and column not in columns and "." in column
+        # a rule on paths, or a column that is read by its name anyway
+        if role and column and (role != column or (is_field and "(" not in column)):
+            named[role] = column
     if not named:
         return list(rows)
     result = []
     found = set()
     for row in rows:
-        cells = dict(row.cells)
+        cells = row.cells
         for role, column in named.items():
-            value = row.cells.get(column)
-            value = _field(row.cells, column) if value is None else value
+            value = row.get(column)
+            value = field_at(cells, column) if value is None else value
             if value is not None:
                 cells[role] = value
                 found.add(role)
@@ -182,64 +136,29 @@ def with_named_columns(
     return result
 
 
-def _studio_columns(rows: Sequence[Row], columns: Sequence[str]) -> dict[str, str]:
-    """The column of the files and that of the labels, where one of each is left."""
-    others = [column for column in columns if column not in STUDIO_COLUMNS]
-    files = [
-        column
-        for column in others
-        if all(names_file(row.cells.get(column)) for row in rows)
-    ]
-    labels = [column for column in others if column not in files]
-    if len(files) != 1 or len(labels) != 1:
-        return {}
-    return {"path": files[0], "label": labels[0]}
+def name_known_columns(rows: Sequence[Row], name: str) -> dict[str, str]:
+    """Call the columns of rows by the names that are known here (`Path` is `path`).
 
-
-def _field(cells: Mapping[str, Any], path: str) -> Any:
-    value: Any = cells
-    for name in path.split("."):
-        if (
-            isinstance(value, list | tuple)
-            and name.isdecimal()
-            and int(name[:8]) < len(value)
-        ):
-            value = value[int(name)]
-        else:
-            value = value.get(name) if isinstance(value, Mapping) else None
-    return value
-
-
-def with_known_names(
-    rows: Sequence[Row], name: str
-) -> tuple[list[Row], dict[str, str]]:
-    """The rows with columns by the names that are known here (`Path` is `path`), and all columns.
-
-    These are the names as they are written, each with the one that it has in the rows.
-
-    Without a `path`, one of `video`, `image`, `file` and `filename` is. Raises UserError where
-    there is none, or several, and where nothing says what is right.
+    The names as they were written, each with the one that it has now. Without a `path`, one of
+    `video`, `image`, `file` and `filename` is. Raises UserError where there is none, or several,
+    and where nothing says what is right.
     """
     columns = _columns(rows)
     canonical = _known_columns(columns, name)
     names = {column: canonical.get(column, column) for column in columns}
-    with_usual_names = []
     for row in rows:
-        cells = {names[column]: value for column, value in row.cells.items()}
-        with_usual_names.append(Row(row.location, cells))
-    return with_usual_names, names
+        row.rename(names)
+    return names
 
 
 def _columns(rows: Sequence[Row]) -> list[str]:
-    columns: set[str] = set()
-    for row in rows:
-        columns.update(row.cells)
-    return sorted(columns)
+    headers = {row.columns for row in rows}
+    return sorted({column for header in headers for column in header})
 
 
 def _known_columns(columns: Sequence[str], name: str) -> dict[str, str]:
     """Column -> the name by which it is known here, of those that are."""
-    spellings = _spellings(columns, COLUMNS)
+    spellings = _spellings(columns, tuple(COLUMNS))
     if "path" not in spellings:
         files = list(_spellings(columns, FILES).values())
         if not files:

@@ -7,14 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from cuescope_logs.values import (
-    as_index,
-    as_list,
-    as_text,
-    field_at,
-    finite_number,
-    text_at,
-)
+from cuescope_logs.values import as_index, as_list, as_text, finite_number, text_at
 from cuescope_logs.workbook import workbook_rows
 from cuescope_sdk import Options, UserError, Words, nearest
 from cuescope_sdk.logs import (
@@ -24,6 +17,7 @@ from cuescope_sdk.logs import (
     LogFile,
     LogReader,
     Record,
+    field_at,
     figures_of,
     list_of_texts,
     options_in_columns,

@@ -42,18 +42,6 @@ def text_at(value: Any, name: str) -> str:
     return as_text(as_mapping(value).get(name))
 
 
-def field_at(value: Any, path: str) -> Any:
-    """A field within fields, by a dotted name: `score.value`, `messages.-1.content`; else None."""
-    for name in path.split("."):
-        number = name.removeprefix("-")
-        if isinstance(value, list) and number.isdecimal() and len(number) < 9:
-            index = int(name)
-            value = value[index] if -len(value) <= index < len(value) else None
-        else:
-            value = as_mapping(value).get(name)
-    return value
-
-
 def as_number(value: Any) -> float | None:
     """A finite number; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
