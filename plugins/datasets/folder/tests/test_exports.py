@@ -353,7 +353,7 @@ def test_pictures_of_several_classes_have_no_label(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        (("image_2/1.png", "label_2/1.txt"), "looks like KITTI"),
+        (("images/1.png", "labelTxt/1.txt"), "looks like DOTA"),
         (("leftImg8bit/a/1.png", "gtFine/a/1.png"), "looks like Cityscapes"),
         (
             ("images/1.png", "labels/1.txt"),

@@ -2,9 +2,12 @@
 
 import os
 import sys
+from dataclasses import replace
 
 import pytest
 
+from cuescope_core.data_parts import draw
+from cuescope_folder import Folder, FolderOptions
 from cuescope_sdk.data import probe_all
 
 
@@ -55,3 +58,19 @@ def test_a_file_of_many_rows_is_looked_at_once(data, image, opened, looks):
     (data / "manifest.csv").write_text("path,label\n" + "1.png,a\n" * 5)
     assert len(opened()) == 5
     assert looks == ["1.png"]
+
+
+def test_with_a_limit_only_files_of_drawn_rows_are_opened(data, image, context, looks):
+    for number in range(40):
+        image(data / f"{number}.png", number)
+    rows = [f"{number}.png,{number % 2},v{number // 2}" for number in range(40)]
+    (data / "manifest.csv").write_text("path,label,group\n" + "\n".join(rows))
+    options = FolderOptions(path=data)
+    drawn = Folder(options, replace(context, limit=10, seed=3))
+    assert len(drawn) == len(looks) == 10
+    assert drawn.labels == ("0", "1"), "the labels are those of all rows"
+    assert "10 of 40" in drawn.facts["drawn"]
+    whole = Folder(options, context)
+    numbers = draw(whole, range(40), 10, seed=3)
+    assert [whole[number].key for number in numbers] == [each.key for each in drawn]
+    assert len(drawn.with_options(frames=2)) == 40, "the draw is of what was asked for"

@@ -57,13 +57,14 @@ def table_rows(
 
 
 def delimiter_of(text: str, delimiter: str) -> str:
-    """The delimiter of cells: a semicolon where the header has one and no comma.
+    """The delimiter of cells: a tab or semicolon where the header has one and no comma.
 
-    So spreadsheets write CSV where a comma is the decimal mark.
+    Spreadsheets write CSV with semicolons where a comma is the decimal mark.
     """
     header = _NEWLINE.split(text.lstrip(), maxsplit=1)[0]
-    has_semicolons = ";" in header and "," not in header
-    return ";" if delimiter == "," and has_semicolons else delimiter
+    if delimiter == "," and "," not in header:
+        return next((mark for mark in "\t;" if mark in header), ",")
+    return delimiter
 
 
 def _records(

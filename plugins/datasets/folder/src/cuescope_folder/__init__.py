@@ -6,7 +6,8 @@ from pathlib import Path, PurePosixPath
 from cuescope_folder.answers import shorten_list
 from cuescope_folder.copies import Copies
 from cuescope_folder.dataset import FileSamples, Found
-from cuescope_folder.exports import Export, find_export
+from cuescope_folder.export import Export
+from cuescope_folder.exports import find_export
 from cuescope_folder.layout import (
     Nested,
     class_items,

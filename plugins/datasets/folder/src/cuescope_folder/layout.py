@@ -34,24 +34,19 @@ RUN_FILES = frozenset({"report.json", "report.html"})
 SPLITS = frozenset({"train", "val", "test", *_ALIASES})
 
 
-# names of folders that hold a part of a layout: none of them is a class
-PARTS = frozenset(
+# folders of what is said of pictures, masks among it
+NOTES = frozenset(
     (
-        *(
-            "images",
-            "image",
-            "imgs",
-            "img",
-            "jpegimages",
-            "photos",
-            "pictures",
-            "frames",
-        ),
         *("labels", "annotations", "annotation", "imagesets", "meta", "metadata"),
         *("masks", "mask", "segmentationclass", "segmentationobject", "segmentation"),
-        *("blobs", "snapshots", "refs", "data", "dataset"),
+        "groundtruth",
     )
 )
+# names of folders that hold a part of a layout: none of them is a class
+PARTS = NOTES | {
+    *("images", "image", "imgs", "img", "jpegimages", "photos", "pictures", "frames"),
+    *("blobs", "snapshots", "refs", "data", "dataset"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +251,16 @@ def is_split(name: str) -> bool:
 
 def is_part(name: str) -> bool:
     """True if a folder's name is that of a part of a layout, as "image_2" and "JPEGImages" are."""
-    return re.sub(r"[^a-z]", "", name.lower()) in PARTS
+    return _letters(name) in PARTS
+
+
+def is_note(name: str) -> bool:
+    """True if a folder's name is that of notes on pictures, or of their masks."""
+    return _letters(name) in NOTES
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z]", "", name.lower())
 
 
 def has_classes(files: Sequence[PurePosixPath]) -> bool:

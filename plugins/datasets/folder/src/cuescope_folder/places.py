@@ -14,7 +14,9 @@ from cuescope_folder.addresses import (
     list_address,
     name_at,
 )
-from cuescope_folder.exports import Export, read_export
+from cuescope_folder.annotation_documents import is_studio_table
+from cuescope_folder.export import Export
+from cuescope_folder.exports import read_export
 from cuescope_folder.layout import MANIFEST_SUFFIXES, MANIFESTS, locate, scan
 from cuescope_folder.options import FolderOptions
 from cuescope_folder.roots import Roots, looks_like_address
@@ -73,7 +75,10 @@ def _find_place(
         return Place(None, shards=shards)
     table = None if options.manifest is None else Path(options.manifest)
     written = path if table is None else table.expanduser()
-    if written.suffix.lower() in EXPORTS and written.is_file():
+    # whoever names columns means a table
+    has_columns = options.label is not None or options.image is not None
+    may_be_export = written.suffix.lower() in EXPORTS or is_studio_table(written)
+    if may_be_export and written.is_file() and not has_columns:
         root = (path if path.is_dir() else path.parent).resolve()
         files, _ = scan(root)
         export = read_export(written, Names(root, files))

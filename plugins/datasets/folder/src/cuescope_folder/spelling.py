@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
+from cuescope_folder.layout import is_note
+
 # how Label Studio names what was uploaded, and what lies on its server's disk
 UPLOADS = "/data/upload/"
 LOCAL_FILES = "/data/local-files/?d="
@@ -61,6 +63,8 @@ class Names:
         for wanted in (
             _ends_with(there, written),
             _in_folder(there, self.root, beside),
+            # a mask has the name of its picture
+            [file for file in there if not any(map(is_note, file.parts[:-1]))],
         ):
             if len(there) > 1 and len(wanted) == 1:
                 there = wanted

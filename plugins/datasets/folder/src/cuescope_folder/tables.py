@@ -202,10 +202,8 @@ def _missing(
     if meant:
         remedy = f"Is it '{meant[0]}'? Then add -O data.{option}={meant[0]}"
     # the whole line became one column: it has another delimiter
-    elif len(columns) == 1 and (";" in columns[0] or "\t" in columns[0]):
-        remedy = (
-            "Put commas between the columns of a .csv, tabs between those of a .tsv"
-        )
+    elif len(columns) == 1 and "," in columns[0]:
+        remedy = "Put tabs between the columns of a .tsv"
     elif option == "image":
         remedy = "Name the column of the files: -O data.image=COLUMN"
     else:
