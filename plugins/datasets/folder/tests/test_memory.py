@@ -3,9 +3,11 @@
 import os
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
+from cuescope_core.building import build_data_of
 from cuescope_core.data_parts import draw
 from cuescope_folder import Folder, FolderOptions
 from cuescope_sdk.data import probe_all
@@ -74,3 +76,17 @@ def test_with_a_limit_only_files_of_drawn_rows_are_opened(data, image, context, 
     numbers = draw(whole, range(40), 10, seed=3)
     assert [whole[number].key for number in numbers] == [each.key for each in drawn]
     assert len(drawn.with_options(frames=2)) == 40, "the draw is of what was asked for"
+
+
+@pytest.mark.parametrize(("of_all", "count"), [(False, 10), (True, 40)])
+def test_a_stored_run_opens_what_it_drew_and_an_older_one_all(
+    data, image, context, of_all, count
+):
+    for number in range(40):
+        image(data / f"{number % 2}" / f"{number}.png", number)
+    options = FolderOptions(path=data)
+    asked = context if of_all else replace(context, limit=10, seed=3)
+    stamp = SimpleNamespace(fingerprint=Folder(options, asked).fingerprint)
+    origin = SimpleNamespace(part=None, limit=10, seed=3, data=stamp)
+    opened = build_data_of(origin, context, f"folder:{data}", {})
+    assert (len(opened), opened.fingerprint) == (count, stamp.fingerprint)
