@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cuescope_folder.tables import COLUMNS, FILES
+from cuescope_folder.cells import COLUMNS
+from cuescope_folder.tables import FILES
 from cuescope_sdk import UserError, nearest
 
 # the usual names, those before go before: `label` before `fine_label`
@@ -25,7 +26,7 @@ USUAL = {
 }
 NEEDED = ("image", "label")
 # what a manifest understands in its own way; of a hub's `group` it is the same
-RESERVED = {*COLUMNS, *FILES, "boxes"} - {"group"}
+RESERVED = {*COLUMNS, *FILES} - {"group"}
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, PositiveInt
 
+from cuescope_folder.cells import Row
 from cuescope_folder.columns import Columns, choose_columns
 from cuescope_folder.copies import Copies, Record
 from cuescope_folder.dataset import FileSamples, Found
@@ -21,7 +22,6 @@ from cuescope_folder.manifest import manifest_items
 from cuescope_folder.options import SampleOptions
 from cuescope_folder.repository import Repository
 from cuescope_folder.roots import Roots
-from cuescope_folder.tables import Row
 from cuescope_sdk import Names, UserError, Words, digest, how_to_install, nearest
 from cuescope_sdk.models import require_hub
 
