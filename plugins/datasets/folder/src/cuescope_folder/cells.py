@@ -43,7 +43,7 @@ class Row:
             return None
         return self._values[self.columns.index(column)]
 
-    def rename(self, names: Mapping[str, str]) -> None:
+    def call_columns(self, names: Mapping[str, str]) -> None:
         """Call each column by another name."""
         self.columns = _renamed(self.columns, names)
 

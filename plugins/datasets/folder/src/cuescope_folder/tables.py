@@ -147,7 +147,7 @@ def name_known_columns(rows: Sequence[Row], name: str) -> dict[str, str]:
     canonical = _known_columns(columns, name)
     names = {column: canonical.get(column, column) for column in columns}
     for row in rows:
-        row.rename(names)
+        row.call_columns(names)
     return names
 
 
