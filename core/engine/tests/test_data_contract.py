@@ -2,12 +2,15 @@
 
 import importlib
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from cuescope.runner import Runner
+from cuescope_core.building import build_data_of
+from cuescope_core.context import Context
 from cuescope_core.errors import PluginError
 from cuescope_core.registry import Registry, blame
 from cuescope_core.request import Request
@@ -107,3 +110,26 @@ def test_an_error_that_nobody_caught_has_the_plugin_whose_code_it_was(
     assert "of cuescope-fakes" in line
     assert "(__getitem__, line " in line
     assert registry.owner_of(ValueError("of nobody")) is None
+
+
+@pytest.mark.parametrize(
+    ("of_run", "part", "limits"),
+    [("10", None, [10]), ("None", None, [10, None]), ("None", "1/2", [None])],
+)
+def test_data_of_a_stored_run_are_drawn_as_then(
+    monkeypatch: pytest.MonkeyPatch, of_run: str, part: str | None, limits: list[int]
+) -> None:
+    """A data set that opens what is drawn has another fingerprint than an older one, of all."""
+    asked = []
+
+    def build(context: Context) -> SimpleNamespace:
+        asked.append(context.limit)
+        return SimpleNamespace(fingerprint=str(context.limit))
+
+    resolved = SimpleNamespace(build=build)
+    monkeypatch.setattr(Context, "resolve", lambda *words: resolved)
+    stamp = SimpleNamespace(fingerprint=of_run)
+    origin: Any = SimpleNamespace(part=part, limit=10, seed=3, data=stamp)
+    data = build_data_of(origin, Context(), "folder:data", {})
+    assert data.fingerprint == of_run
+    assert asked == limits

@@ -3,12 +3,9 @@
 import os
 import sys
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
-from cuescope_core.building import build_data_of
-from cuescope_core.data_parts import draw
 from cuescope_folder import Folder, FolderOptions
 from cuescope_sdk.data import probe_all
 
@@ -68,25 +65,12 @@ def test_with_a_limit_only_files_of_drawn_rows_are_opened(data, image, context, 
     rows = [f"{number}.png,{number % 2},v{number // 2}" for number in range(40)]
     (data / "manifest.csv").write_text("path,label,group\n" + "\n".join(rows))
     options = FolderOptions(path=data)
-    drawn = Folder(options, replace(context, limit=10, seed=3))
+    limited = replace(context, limit=10, seed=3)
+    drawn = Folder(options, limited)
     assert len(drawn) == len(looks) == 10
     assert drawn.labels == ("0", "1"), "the labels are those of all rows"
     assert "10 of 40" in drawn.facts["drawn"]
     whole = Folder(options, context)
-    numbers = draw(whole, range(40), 10, seed=3)
+    numbers = limited.draw([sample.group for sample in whole])
     assert [whole[number].key for number in numbers] == [each.key for each in drawn]
     assert len(drawn.with_options(frames=2)) == 40, "the draw is of what was asked for"
-
-
-@pytest.mark.parametrize(("of_all", "count"), [(False, 10), (True, 40)])
-def test_a_stored_run_opens_what_it_drew_and_an_older_one_all(
-    data, image, context, of_all, count
-):
-    for number in range(40):
-        image(data / f"{number % 2}" / f"{number}.png", number)
-    options = FolderOptions(path=data)
-    asked = context if of_all else replace(context, limit=10, seed=3)
-    stamp = SimpleNamespace(fingerprint=Folder(options, asked).fingerprint)
-    origin = SimpleNamespace(part=None, limit=10, seed=3, data=stamp)
-    opened = build_data_of(origin, context, f"folder:{data}", {})
-    assert (len(opened), opened.fingerprint) == (count, stamp.fingerprint)
