@@ -7,6 +7,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from io import StringIO
 
 from cuescope_core.plain_json import SHOWN
@@ -79,7 +80,8 @@ def _records(
     while True:
         start = reader.line_num
         try:
-            cells = next(reader, None)
+            with _long_cells():
+                cells = next(reader, None)
         except csv.Error as error:
             raise _stray_quote(name, start + 1, lines[start], str(error)) from None
         if cells is None:
@@ -93,6 +95,16 @@ def _records(
             )
         if cells:
             yield reader.line_num, cells, raw
+
+
+@contextmanager
+def _long_cells() -> Iterator[None]:
+    """Let cells hold pictures, longer than csv takes by itself: the most that it can."""
+    limit = csv.field_size_limit(2**31 - 1)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _swallows_rows(cells: Sequence[str], delimiter: str, width: int) -> bool:

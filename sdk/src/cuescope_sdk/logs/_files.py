@@ -152,10 +152,22 @@ class LogFile:
         """Each row of a table behind its place, by the file's suffix: CSV, TSV, JSON(L) or Parquet.
 
         JSON holds a list of rows, alone or as the one list of an object, or an object of rows: the
-        name of each is its column `key` then. An object with the column `inside` is a row. Of
+        name of each is its column `key` then. A row that has a list `inside` it is as many rows. Of
         Parquet these `columns` alone are read, where any are named. Raises UserError as the
         readers of these formats do.
         """
+        for place, row in self._whole_rows(columns, inside):
+            parts = row.get(inside) if inside else None
+            if parts is None:
+                yield place, row
+                continue
+            outer = {column: cell for column, cell in row.items() if column != inside}
+            for number, part in enumerate(named_rows(parts, place, "question"), 1):
+                yield f"{place} question {number}", outer | part
+
+    def _whole_rows(
+        self, columns: tuple[str, ...] | None, inside: str | None
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
         match self.path.suffix.lower():
             case ".jsonl":
                 yield from self.json_lines()

@@ -7,7 +7,7 @@ from cuescope_folder.answers import shorten_list
 from cuescope_folder.copies import Copies
 from cuescope_folder.dataset import FileSamples, Found
 from cuescope_folder.export import Export
-from cuescope_folder.exports import find_export
+from cuescope_folder.exports import NOTE_SUFFIXES, find_export
 from cuescope_folder.layout import (
     Nested,
     class_items,
@@ -101,6 +101,7 @@ def in_export(
             expected="pictures beside what is said of them",
             got=export.reasons() or "none",
         )
+    unread.forget(NOTE_SUFFIXES)
     passed_over = {**facts, **export.facts()}
     if all(item.label is None for item in items):
         passed_over["labels"] = "none that is the one of a picture"

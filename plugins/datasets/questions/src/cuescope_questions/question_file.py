@@ -12,7 +12,7 @@ from pydantic import Field
 from cuescope_questions.answers import find_form, find_index, single_answer
 from cuescope_questions.layouts import FORMS, AnswerForm, Layout
 from cuescope_questions.pictures import content_of, find_in, name_of
-from cuescope_questions.reading import Row, find_files, read_rows
+from cuescope_questions.reading import Row, find_files
 from cuescope_sdk import (
     BadDataError,
     Context,
@@ -32,7 +32,14 @@ from cuescope_sdk.data import (
     probe_all,
     source_column,
 )
-from cuescope_sdk.logs import list_of_texts, plain_text, split_options, without_letters
+from cuescope_sdk.logs import (
+    LogFile,
+    field_at,
+    list_of_texts,
+    plain_text,
+    split_options,
+    without_letters,
+)
 from cuescope_sdk.report import count_of
 
 # share of the answers of a file that may name no option
@@ -142,10 +149,18 @@ class QuestionFile(Plugin):
                 f"{self.title}: {count_of(count, 'questions', 'have')} the key '{key}'",
                 expected="one",
             )
+        groups = self._find_groups()
+        drawn = context.draw(groups)
+        self._groups = [groups[number] for number in drawn]
+        self.questions = tuple(self.questions[number] for number in drawn)
         videos = {question.video for question in self.questions}
         self.facts = {
             "questions": f"{len(self.questions):,} about {len(videos):,} videos"
         }
+        if len(drawn) < len(groups):
+            self.facts["drawn"] = (
+                f"{len(drawn):,} of {len(groups):,}; no file of the others is opened"
+            )
         if left_out:
             self.facts["left out"] = (
                 f"{left_out.total():,} of {total:,} questions: {reasons}"
@@ -156,7 +171,7 @@ class QuestionFile(Plugin):
     def _open_pictures(self) -> Mapping[str, Probe]:
         """Those that can be shown, by name; raises BadDataError where there is none of them."""
         files = dict(self._kept)
-        names = {name for names in self._shown.values() for name in names}
+        names = {name for asked in self.questions for name in self._shown[asked.key]}
         if self.options.images is not None:
             folder = self.options.images.expanduser()
             files |= find_in(folder, sorted(names - files.keys()), self.title)
@@ -176,7 +191,9 @@ class QuestionFile(Plugin):
                 "them of (-O data.images=FOLDER)",
                 got=f"{count_of(len(names), 'names')} and {count_of(len(files), 'files')}",
             )
-        shown = sum(good.keys() >= set(names) for names in self._shown.values())
+        shown = sum(
+            good.keys() >= set(self._shown[asked.key]) for asked in self.questions
+        )
         self.facts["pictures"] = (
             f"{len(good):,}; {shown:,} of {len(self.questions):,} questions have all of theirs"
         )
@@ -238,7 +255,11 @@ class QuestionFile(Plugin):
         pictures = {column for layout in layouts for column in layout.pictures}
         if self.options.embedded:
             columns |= pictures
-        for place, row in read_rows(file, self.title, layouts[0].inside, columns):
+        nested = [column for column in columns if "." in column]
+        whole = tuple(columns | {column.partition(".")[0] for column in nested})
+        for place, row in LogFile(file, self.title).rows(whole, layouts[0].inside):
+            for column in nested:
+                row.setdefault(column, field_at(row, column))
             for column in pictures & row.keys():
                 # by its name alone: all pictures of a file would fill memory
                 cell = row[column]
@@ -334,8 +355,7 @@ class QuestionFile(Plugin):
     def __len__(self) -> int:
         return len(self.questions)
 
-    @cached_property
-    def _groups(self) -> Sequence[str | None]:
+    def _find_groups(self) -> Sequence[str | None]:
         """The source video of each sample; None where the file names none, and no picture twice."""
         if any(asked.group or asked.video != asked.key for asked in self.questions):
             return [asked.group or asked.video for asked in self.questions]

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path, PurePath
 
 from PIL import Image
@@ -48,6 +48,12 @@ class Unread:
     def take(self, others: "Unread") -> None:
         """Count those of another one too."""
         self._counts += others._counts
+
+    def forget(self, suffixes: Collection[str]) -> None:
+        """Count files of these suffixes no longer: they were read after all."""
+        for thing, reason in list(self._counts):
+            if thing in suffixes:
+                del self._counts[thing, reason]
 
     def in_words(self) -> str:
         """ "3 .heic (pip install ...), 2 without suffix (no image), 1 damaged"; "" of none."""
