@@ -226,3 +226,31 @@ def test_a_question_that_is_no_text_is_refused(tmp_path: Path) -> None:
     file.write_text(json.dumps(row))
     with pytest.raises(UserError, match="line 1 'question': expected a text, got"):
         QuestionTable(QuestionTable.Options(path=file), Context())
+
+
+def test_fields_of_fields_are_named(tmp_path: Path) -> None:
+    rows = []
+    for number in range(4):
+        about = {"text": f"what is {number}", "options": ["cat", "dog"]}
+        about |= {"right": [{"word": "dog"}]}
+        rows.append(json.dumps({"asked": about, "of": {"video": f"v{number // 2}"}}))
+    file = tmp_path / "nested.jsonl"
+    file.write_text("\n".join(rows))
+    names = {"question": "asked.text", "options": "asked.options"}
+    names |= {"answer": "asked.right.0.word", "video": "of.video"}
+    data = Context().build("dataset", f"questions:{file}", names)
+    assert [sample.label for sample in data] == ["dog"] * 4
+    assert [sample.group for sample in data] == ["v0", "v0", "v1", "v1"]
+
+
+def test_with_a_limit_only_videos_of_drawn_questions_are_opened(tmp_path: Path) -> None:
+    lines = ["video,question,options,answer"]
+    for number in range(6):
+        MediaFile.video(tmp_path / "videos" / f"v{number}.mp4", 3)
+        lines.append(f'v{number},what is {number},"[""cat"", ""dog""]",cat')
+    (tmp_path / "asked.csv").write_text("\n".join(lines))
+    options = {"path": tmp_path / "asked.csv", "videos": tmp_path / "videos"}
+    context = Context(cache=tmp_path / "cache", limit=2)
+    data = QuestionTable(QuestionTable.Options(**options), context)
+    assert len(data) == len(data.clips) == 2
+    assert data.facts["drawn"] == "2 of 6; no file of the others is opened"

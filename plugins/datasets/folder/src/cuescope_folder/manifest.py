@@ -8,6 +8,8 @@ from functools import cached_property
 from itertools import chain
 from os import scandir
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
+from typing import Any
 
 from cuescope_folder.addresses import is_address, name_at
 from cuescope_folder.cells import COLUMNS, Row, plain, read_cells, wrong_cell
@@ -18,6 +20,9 @@ from cuescope_folder.spelling import Names, as_written
 from cuescope_folder.tables import name_known_columns
 from cuescope_sdk import Detection, UserError, inside
 from cuescope_sdk.data import Unread, kind_of
+
+# of all items that are not located: a million dictionaries would fill memory
+NOT_YET: Mapping[str, Any] = MappingProxyType({})
 
 
 class Paths:
@@ -223,6 +228,7 @@ def _item(row: Row, paths: Paths, group: str | None, uses: Counter[str]) -> Item
         split=canonical_split(known.split) if known.split else None,
         group=known.group,
         question=known.question,
+        annotations=NOT_YET,
         location=row.location,
         path=name,
         row=row,
