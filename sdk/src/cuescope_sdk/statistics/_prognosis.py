@@ -39,16 +39,9 @@ class PrognosticGap:
     def bias(self) -> float:
         """Standard deviation of what hidden confounders leave in `alike`.
 
-        They move it as much as those did that were adjusted for (Altonji, Elder and Taber, 2005),
-        whose effect has the variance of an adjusted estimate less that of the plain one (Hausman,
-        1978).
+        They are as strong as those that were adjusted for (Altonji, Elder and Taber, 2005).
         """
-        moved = self.plain.value - self.alike.value
-        adjusted, unadjusted = (
-            ((each.high - each.low) / 2 / NORMAL) ** 2
-            for each in (self.alike, self.plain)
-        )
-        return float(np.sqrt(moved**2 + max(adjusted - unadjusted, 0.0)))
+        return abs(self.plain.value - self.alike.value)
 
     @property
     def robustness(self) -> float:
