@@ -19,7 +19,7 @@ from cuescope_sdk.statistics._shapes import PerSample
 # in many applications
 FREEDOM = 4
 # before anything is seen, as shares of probability: an effect spreads as one from -1 to 1 does of
-# which all are as likely; half and twice of the other moved no verdict (results/confirm.md)
+# which all are as likely; half and twice of either moved one verdict of 45 (results/confirm.md)
 EFFECT = 3**-0.5
 SPREAD = 0.2
 # of the Gibbs sampler: with these R-hat (Gelman and Rubin, 1992) is below 1.1 on all kept rows
