@@ -21,6 +21,7 @@ METHODS |= {
     "cue",
     "distilling-failures",
     "domino",
+    "hypotheses",
     "looking",
     "maps",
     "george",

@@ -97,6 +97,7 @@ SMALL = {
     "george": "--model toy --data moving-shapes --limit 200",
     "random": "--model toy --data moving-shapes --limit 200",
     "answers": "--model toy-clip --data scenes --limit 60",
+    "hypotheses": "--model toy-clip --data scenes --limit 200 --tool proposer=known",
     "maps": "--model toy --data moving-shapes --limit 40 -O samples=4",
     "looking": "--model toy-clip --data scenes --limit 60",
     "blind": "--model none --data scenes --limit 60",
@@ -208,8 +209,8 @@ def test_what_the_dossier_of_a_cause_says_can_be_typed(
         assert commands[-1].startswith("cuescope mitigate ")
         assert commands[-1].endswith(shlex.join(["--with", name, *folds]))
         Copier(capsys, other="other", plans=True).type(commands)
-    # by somebody else's cache it was made elsewhere: no command of a stranger is advised
-    monkeypatch.setenv("CUESCOPE_CACHE", str(place / "cache of another"))
+    # without a note of it, it was made elsewhere: no command of a stranger is advised
+    monkeypatch.setenv("CUESCOPE_OWN_RUNS", str(place / "notes of another"))
     again = ("--model", "fake", *MANY, "-q")
     capsys.readouterr()
     run("mitigate", "runs/dossier", "--with", "last-layer", *again, code=2)

@@ -97,10 +97,8 @@ BREAKS: dict[str, tuple[Callable[[Path], object], str]] = {
         "own_dists.json cannot be read: Expecting",
     ),
     "a listed plugin": (
-        lambda at: replace(
-            at / checks.INDEX, "bench,blind,cuescope-blind", "bench,blind"
-        ),
-        "plugins.csv line 3: expected kind, name, dist, finds, got bench,blind,",
+        lambda at: replace(at / checks.INDEX, "bench,cci,cuescope-cci", "bench,cci"),
+        "plugins.csv line 3: expected kind, name, dist, finds, got bench,cci,",
     ),
     "metadata": (
         lambda at: (at / "sdk/pyproject.toml").write_text("[project"),

@@ -186,7 +186,7 @@ def test_a_plugin_with_other_options_is_one_of_the_same_kind() -> None:
     other = plain.with_options(mode="fast", frames=3)
     assert isinstance(other, Thing)
     assert other.options == Choices(weights="w", mode="fast", frames=3)
-    assert other.context is plain.context
+    assert other.context.registry is plain.context.registry
     with pytest.raises(
         UserError, match=r"Thing: option 'mode': .*Did you mean 'fast'\?"
     ):

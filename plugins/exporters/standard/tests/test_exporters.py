@@ -72,7 +72,7 @@ class TestFiftyOne(ExporterContract):
         with self.run_folder() as (run, folder):
             # of a process that has not made it
             lost = StoredRun(run.path)
-            with pytest.raises(UserError, match="To open its data"):
+            with pytest.raises(UserError, match=r"data set .* cannot be opened"):
                 self.built.export(lost, folder)
 
 

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
         RegionExplainer as RegionExplainer,
         Steps as Steps,
     )
-    from cuescope_sdk.explain._words import (
-        AnswerWords as AnswerWords,
-        ScoresWords as ScoresWords,
-    )
+    from cuescope_sdk.explain._words import AnswerWords as AnswerWords
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
@@ -30,6 +27,6 @@ __getattr__, __dir__, __all__ = attach(
         "._curves": ["Perturbation"],
         "._evidence": ["FaithfulnessCheck"],
         "._regions": ["Explained", "Grid", "RegionExplainer", "Steps"],
-        "._words": ["AnswerWords", "ScoresWords"],
+        "._words": ["AnswerWords"],
     },
 )

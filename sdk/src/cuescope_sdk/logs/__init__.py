@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from cuescope_sdk.logs._files import (
         LogFile as LogFile,
         field_at as field_at,
-        named_rows as named_rows,
         parse_json as parse_json,
     )
     from cuescope_sdk.logs._judging import figures_of as figures_of, judge as judge
@@ -44,7 +43,7 @@ __getattr__, __dir__, __all__ = attach(
         "._archives": ["Archive"],
         "._choices": ["Choices"],
         "._examining": ["examine"],
-        "._files": ["LogFile", "field_at", "named_rows", "parse_json"],
+        "._files": ["LogFile", "field_at", "parse_json"],
         "._judging": ["figures_of", "judge"],
         "._option_lists": [
             "OPTION_COLUMNS",

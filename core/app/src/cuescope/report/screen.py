@@ -3,6 +3,7 @@
 What the model relies on, how bad it is, how sure that is, and what to do next.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -117,8 +118,9 @@ def _verdict(report: Report) -> str:
         return "No cue found. This does not show that there is none."
     if len(found) == 1:
         return f"1 cue found: {_claim(report, found[0])}"
-    named = (_short(cue_name(report, cue.feature).upper()) for cue in found)
-    names = list(dict.fromkeys(named))
+    # several may look alike: each name stands once, with how many have it
+    counts = Counter(_short(cue_name(report, cue.feature).upper()) for cue in found)
+    names = [f"{name} ({n})" if n > 1 else name for name, n in counts.items()]
     more = f"; {len(names) - BLOCKS} more" if len(names) > BLOCKS else ""
     return f"{count_of(len(found), 'cues')} found: {'; '.join(names[:BLOCKS])}{more}"
 
