@@ -467,6 +467,7 @@ def _shows(cue: Cue, answers: Answers, fresh: Asked) -> Float[np.ndarray, " samp
         cue.recognised.scores_of(rows, fresh.label, np.full(count, fold))
         for fold in range(len(cue.recognised.directions))
     ]
+    assert cue.groups is not None
     return cue.groups.probability(np.mean(scores, axis=0), fresh.label)
 
 

@@ -19,14 +19,20 @@ from cuescope_core.hookspecs import hookimpl
 from cuescope_core.plugin import Plugin
 from cuescope_core.types import Outcome
 from cuescope_sdk.association._candidates import (
-    AssociationOptions,
+    AssociationOptions as AssociationOptions,
     Candidate as Candidate,
     Codes,
     Known as Known,
     Shares,
 )
 
-__all__ = ["AssociationMethod", "Candidate", "CandidateMethod", "Known"]
+__all__ = [
+    "AssociationMethod",
+    "AssociationOptions",
+    "Candidate",
+    "CandidateMethod",
+    "Known",
+]
 
 
 class CandidateMethod(Plugin):

@@ -185,5 +185,5 @@ def prompt_for_more(label: str, told: Mapping[str, float], count: int) -> str:
     """
     ordered = sorted(told, key=lambda name: -told[name])
     listed = ", ".join(f"{name} ({told[name]:+.1f})" for name in ordered)
-    form = _PROMPTS["more"] + " " + _PROMPTS["form"]
+    form: str = _PROMPTS["more"] + " " + _PROMPTS["form"]
     return form.format(label=label, count=count, told=listed)

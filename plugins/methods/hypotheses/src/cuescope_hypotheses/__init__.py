@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import ClassVar, Literal
 
 from cuescope_hypotheses.options import HypothesesOptions
-from cuescope_sdk import Audit, DataNeeds, Options, Requirements
+from cuescope_sdk import Audit, DataNeeds, Requirements
 from cuescope_sdk.association import Candidate, CandidateMethod, Known
 
 
@@ -26,7 +26,7 @@ class Hypotheses(CandidateMethod):
         enough_for="a thing in a quarter of a label's samples that costs it 70 points of accuracy",
         choices=2,
     )
-    Options: ClassVar[type[Options]] = HypothesesOptions
+    Options = HypothesesOptions
     options: HypothesesOptions
 
     def candidates(self, audit: Audit, known: Known) -> Iterable[Candidate]:

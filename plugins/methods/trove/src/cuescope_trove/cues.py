@@ -49,8 +49,9 @@ class View:
 class Cue:
     """A cue that draws an answer, as one view shows it.
 
-    `odds` is the log odds of each frame to show it, minus infinity where nobody looked. `p_value`
-    is of no effect where surer cues are alike, `q_value` corrected for all answers and views.
+    `odds` is the log odds of each frame to show it, by two `groups` of frames, minus infinity where
+    nobody looked. `p_value` is of no effect where surer cues are alike, `q_value` corrected for all
+    answers and views.
     """
 
     answer: int
@@ -58,6 +59,7 @@ class Cue:
     recognised: Recognised
     effects: LabelEffects
     odds: PerFrame
+    groups: TwoGroups | None = None
     p_value: float = 1.0
     q_value: float = 1.0
 
@@ -116,9 +118,8 @@ def recognise_cues(
     for cue, p_value, q_value in zip(ordered, p_values, q_values, strict=False):
         # a cue that no sample shows for sure has nothing to look at
         if (cue.probability > SHOWN).any():
-            odds = _odds(audit, observations, cue, everywhere=q_value <= fdr)
-            q_value = float(q_value)
-            shown.append(replace(cue, odds=odds, p_value=p_value, q_value=q_value))
+            cue = replace(cue, p_value=p_value, q_value=float(q_value))
+            shown.append(_in_frames(audit, observations, cue, q_value <= fdr))
     return shown, len(tested)
 
 
@@ -199,10 +200,10 @@ def _mean_rows(
     return sums / np.bincount(own)[:, None]
 
 
-def _odds(
-    audit: Audit, observations: Observations, cue: Cue, *, everywhere: bool
-) -> PerFrame:
-    """Log odds of the view's frames to show a cue, and of all others in sequences that do.
+def _in_frames(
+    audit: Audit, observations: Observations, cue: Cue, everywhere: bool
+) -> Cue:
+    """The cue with the odds of the view's frames, and of all others in sequences that show it.
 
     Frames that the view does not have are opened only where all are wanted.
     """
@@ -222,7 +223,7 @@ def _odds(
         own = observations.frame_sample[frames]
         score = cue.recognised.scores_of(rows, label[own], fold[own])
         odds[frames] = groups.log_odds(score, label[own])
-    return odds
+    return replace(cue, odds=odds, groups=groups)
 
 
 # ------------------------------------------------------------------------------------- the views
