@@ -1,7 +1,7 @@
 """Every check of the tool contract catches a tool that is bad in just that way."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -160,6 +160,14 @@ class SameKey(FakeImageEditor):
         ]
 
 
+class Repeating(FakeProposer):
+    """Names again what it was told of."""
+
+    def propose_more(self, label: str, told: Mapping[str, float]) -> list[str]:
+        """The same names."""
+        return list(told)
+
+
 class Spilling(FakeImageEditor):
     """Paints beyond the mask."""
 
@@ -234,6 +242,7 @@ PROOFS = [
         having(FakeProposer, "propose", lambda names: [*names, names[0]]),
         set(),
     ),
+    ("test_names_more_by_results", Repeating, set()),
     (
         "test_guesses_names_that_fit_the_group_better",
         having(

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cuescope_core.capabilities import ROLES, EmbedsPatches, ToolRole
-from cuescope_sdk import Detection, Frame, ImageEdit, generator
+from cuescope_sdk import Detection, Frame, ImageEdit, TakesResults, generator
 from cuescope_sdk.grounding import CLAIM_VERIFIER, Claim, Judgement
 from cuescope_sdk.maths import normalise
 from cuescope_sdk.tools import NAMER, FrameGroup
@@ -234,6 +234,15 @@ class ToolContract(ShownContract):
         distinct = 0 < len(set(names)) == len(names)
         expect(worded and distinct, "distinct names, in words", got=names)
         expect(self.label not in names, f"no '{self.label}'", got=names)
+
+    def test_names_more_by_results(self) -> None:
+        """Told what became of names, a proposer has others, or none: `TakesResults`."""
+        if not isinstance(self.tool, TakesResults):
+            raise NotApplicable("asks about a proposer that takes results")
+        told = dict.fromkeys(self.tool.propose(self.label), 0.0)
+        more = self.tool.propose_more(self.label, told)
+        repeated = [name for name in more if name in (*told, self.label)]
+        expect(not repeated, "names that were not told", got=repeated)
 
     def test_guesses_names_that_fit_the_group_better(self) -> None:
         """A guess has a larger figure in the group than elsewhere, or is None: `NameGuess.best`."""

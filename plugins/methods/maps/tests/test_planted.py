@@ -12,7 +12,7 @@ from cuescope_maps.options import WAYS
 from cuescope_maps.proof import elsewhere
 from cuescope_maps.report import NOT_SHOWN
 from cuescope_maps.trials import Map, Target
-from cuescope_sdk import Report, Sample, UserError, generator
+from cuescope_sdk import Context, Report, Sample, UserError, generator
 from cuescope_sdk.explain import Explained, Grid, RegionExplainer, Steps
 from cuescope_testing import FakeDataset, Setup
 
@@ -62,7 +62,7 @@ def test_what_causes_answers_is_proved() -> None:
 def test_regions_lie_on_the_planted_cue() -> None:
     report = audit()
     [feature] = report.features
-    data = FakeDataset(FakeDataset.Options(**HELPS), None)  # type: ignore[arg-type]
+    data = FakeDataset(FakeDataset.Options(**HELPS), Context())
     labels = {data[index].key: data[index].label for index in range(len(data))}
     boxes = [
         each.region for each in feature.occurrences if labels[each.sample] == "top"

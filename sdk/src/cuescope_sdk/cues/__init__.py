@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         learn_log_odds as learn_log_odds,
         make_cue as make_cue,
         unlearned_cue as unlearned_cue,
+        within_labels as within_labels,
     )
     from cuescope_sdk.cues._recognition import Recognition as Recognition
     from cuescope_sdk.cues._refining import refine_cue as refine_cue
@@ -54,6 +55,7 @@ __getattr__, __dir__, __all__ = attach(
             "learn_log_odds",
             "make_cue",
             "unlearned_cue",
+            "within_labels",
         ],
         "._recognition": ["Recognition"],
         "._refining": ["refine_cue"],

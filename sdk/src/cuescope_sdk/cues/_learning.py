@@ -146,7 +146,7 @@ class _Fitted(NamedTuple):
                 expected="samples with the cue and samples without it",
                 got=f"{int((shows == 1).sum())} with, {int((shows == 0).sum())} without",
             )
-        rows = _within_labels(points, label)
+        rows = within_labels(points, label)
         unit = float(np.sqrt((rows**2).sum(axis=1).mean())) or 1.0
         # a label weighs as much as all that is left of an embedding
         labels = np.eye(label.max() + 1)[label[known]]
@@ -266,7 +266,7 @@ def _known(shows: IntPerSample, rng: Generator) -> Chosen:
     )
 
 
-def _within_labels(points: Points, label: IntPerSample) -> Points:
+def within_labels(points: Points, label: IntPerSample) -> Points:
     """Embeddings less the mean of their label."""
     _, code = np.unique(label, return_inverse=True)
     sums = np.zeros((code.max() + 1, points.shape[1]))

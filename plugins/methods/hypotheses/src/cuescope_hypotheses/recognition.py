@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
+from cuescope_sdk.cues import within_labels
 from cuescope_sdk.statistics import TwoGroups, association
 
 Points = Float[np.ndarray, "sample dim"]
@@ -69,10 +70,7 @@ def concept_scores(
     from sklearn.decomposition import MiniBatchDictionaryLearning
     from sklearn.exceptions import ConvergenceWarning
 
-    sizes = np.bincount(label)
-    means = np.zeros((len(sizes), points.shape[1]))
-    np.add.at(means, label, points)
-    rows = points - (means / np.maximum(sizes, 1)[:, None])[label]
+    rows = within_labels(points, label)
     rows /= float(np.sqrt((rows**2).sum(axis=1).mean())) or 1.0
     learner = MiniBatchDictionaryLearning(
         count,
