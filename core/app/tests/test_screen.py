@@ -2,11 +2,13 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
 
 from cuescope.report.html import render
+from cuescope.report.listing import list_run
 from cuescope.report.screen import LINES, WIDTH, WORDS, screen
 from cuescope_core.conclusions import (
     Accuracy,
@@ -173,6 +175,44 @@ def test_what_is_not_used_needs_no_row_that_passes() -> None:
     cue = report.cues[0].model_copy(update={"status": "not used"})
     assert report.found == ()
     assert report.model_copy(update={"cues": (cue,)}).found == (cue,)
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict"),
+    [
+        ("correlation", "1 cue found: RED"),
+        ("cause", "1 cue found: RED"),
+        ("not used", "1 problem found: RED"),
+        ("partly used", "1 problem found: RED"),
+        ("unsupported", "1 problem found: RED"),
+        ("used", "RED"),
+        ("not a cause", "RED"),
+        ("inconclusive", "RED"),
+    ],
+)
+def test_a_finding_is_headed_as_what_it_is(
+    status: str, verdict: str, tmp_path: Path
+) -> None:
+    report = found(1, 1, "red")
+    cue = report.cues[0].model_copy(update={"status": status, "claim": "RED"})
+    report = report.model_copy(update={"cues": (cue,)})
+    assert verdict in lines_of(report)
+    counted = verdict.startswith("1 ")
+    assert len(report.found) == counted
+    heading = "".join(re.findall(r'<h2 id="found">(.*?)</h2>', render(report, {})))
+    assert heading.endswith(" found") == counted
+    file = tmp_path / "report.json"
+    file.write_text(report.model_dump_json())
+    listed = list_run(file)
+    assert (listed.findings, listed.verdict) == (counted, "RED")
+
+
+def test_findings_of_several_kinds_are_counted_as_findings() -> None:
+    report = found(2, 1, "red")
+    first, second = report.cues
+    unused = second.model_copy(update={"status": "not used"})
+    report = report.model_copy(update={"cues": (first, unused)})
+    assert "2 findings found: 0 RED; 1 RED" in lines_of(report)
 
 
 def test_a_finding_that_the_method_gives_has_the_doubts_of_its_scores() -> None:

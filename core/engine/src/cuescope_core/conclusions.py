@@ -16,7 +16,26 @@ from cuescope_core.types import Value
 
 SCHEMA_VERSION: Literal[2] = 2
 Verdict = Literal["supported", "refuted", "inconclusive"]
-Status = Literal["correlation", "cause", "not a cause", "inconclusive", "not used"]
+Status = Literal[
+    "correlation",
+    "cause",
+    "not a cause",
+    "inconclusive",
+    "used",
+    "partly used",
+    "not used",
+    "unsupported",
+]
+Kind = Literal["cue", "problem", "result"]
+# all others are of cues
+KINDS: dict[str, Kind] = {
+    "not a cause": "result",
+    "inconclusive": "result",
+    "used": "result",  # as it should be
+    "partly used": "problem",
+    "not used": "problem",
+    "unsupported": "problem",
+}
 # of a feature's name: its characters, and how often it stands in a sentence
 LONGEST_NAME = 500
 MOST_NAMED = 4
@@ -414,7 +433,8 @@ class Finding(Value):
 
     `claim` has `{feature}` for the cue's name: '{feature} draws the answer "moving south"'. What
     rows count in percent is the `measure`, under the heads of `columns`. `impact` is None where it
-    was not computed.
+    was not computed. Some `status` is of what the model uses in place of a cue: an input, a region
+    or its reasoning.
     """
 
     feature: str
@@ -431,9 +451,24 @@ class Finding(Value):
         return tuple(dict.fromkeys(filter(None, (row.doubt for row in self.rows))))
 
     @property
+    def kind(self) -> Kind:
+        """What it is counted as."""
+        return kind_of(self.status)
+
+    @property
     def holds(self) -> bool:
-        """True if a row passes the method's rule; an input that is not used passes by none."""
-        return self.status == "not used" or any(row.passes for row in self.rows)
+        """True if it is found; what is no cue and no problem is not."""
+        return holds(self.status, (row.passes for row in self.rows))
+
+
+def kind_of(status: str) -> Kind:
+    """Kind of a finding with this status."""
+    return KINDS.get(status, "cue")
+
+
+def holds(status: str, passes: Iterable[bool]) -> bool:
+    """True if a row passes the method's rule; an input that is not used passes by none."""
+    return kind_of(status) != "result" and (status == "not used" or any(passes))
 
 
 class Accuracy(Value):
@@ -859,7 +894,7 @@ class Report(Value):
 
     @property
     def found(self) -> tuple[Finding, ...]:
-        """The cues of which a row passes the method's rule; others are in doubt."""
+        """The cues and problems of which a row passes the method's rule; others are in doubt."""
         return tuple(cue for cue in self.cues if cue.holds)
 
     def portrait_of(self, feature: str) -> Portrait | None:

@@ -120,4 +120,4 @@ def test_words_that_need_no_picture_are_told() -> None:
 def test_what_a_server_writes_is_enough() -> None:
     report = audit(Server)
     assert report.findings
-    assert report.cues[0].status == "cause"
+    assert report.cues[0].status == "used"

@@ -56,7 +56,7 @@ def test_what_causes_answers_is_proved() -> None:
     assert finding.value > 0.5
     # the others have a part of the green patch in a cell beside their region
     assert share_held(report) > 0.6
-    assert report.cues[0].status == "cause"
+    assert report.cues[0].status == "used"
 
 
 def test_regions_lie_on_the_planted_cue() -> None:

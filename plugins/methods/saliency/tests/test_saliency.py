@@ -151,7 +151,9 @@ def test_maps_on_the_object_are_no_finding(hand_written: Any) -> None:
         assert rows(report, "foreground_share")[label].value > 0.4
         assert rows(report, "iou")[label].value > 0.6
         assert rows(report, "background_lean")[label].value < -0.3
-        assert rows(report, "background_lean")[label].q_value > 0.9
+        # of these 24 images the model's answers are no better than chance
+        assert rows(report, "background_lean")[label].q_value is None
+    assert report.notes["result"].startswith("Nothing is tested")
 
 
 def test_maps_on_the_background_are_found(hand_written: Any) -> None:

@@ -73,7 +73,7 @@ def name_for(where: str, area: float | None, change: Change) -> str:
     """What is seen where, in a few words: a guess."""
     if where == "everywhere":
         if not change.words:
-            return "the whole picture looks different"
+            return "a group of similar pictures"
         return f"{' and '.join(change.words[:2])}, in the whole picture"
     if where == "along all edges":
         thing = "border"

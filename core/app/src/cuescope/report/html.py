@@ -17,6 +17,7 @@ from cuescope.report.screen import (
     change_words,
     check_words,
     cue_name,
+    heading,
     impact_words,
     percent_words,
 )
@@ -72,6 +73,7 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
         report=report,
         asked=report.provenance,
         headline=headline,
+        heading=heading(report),
         cues=cues,
         first=None if cues else _first_told(report, pictures),
         told=told,

@@ -8,8 +8,9 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from cuescope_core.amounts import count_of
+from cuescope.report.screen import kinds_words
 from cuescope_core.atomic_files import read_whole
+from cuescope_core.conclusions import holds, kind_of
 from cuescope_core.errors import UserError, reason_of
 from cuescope_core.printable import whole_text
 from cuescope_core.runs import MAX_REPORT_BYTES, damaged_report, refusal_of
@@ -99,8 +100,8 @@ def list_run(file: Path) -> ListedRun:
 def _list_report(run: str, report: Mapping[str, Any]) -> ListedRun:
     origin = report["provenance"]
     cues = tuple(_cues(report))
-    claims = _claims(report)
-    found = next(_found(report), {})
+    cues_found = [cue for cue in report["cues"] if _is_found(cue)]
+    found = next(iter(cues_found), {})
     impact = found.get("impact")
     # by its own word: whoever opens the run compares the seal with the content
     is_own = own_runs.is_own(str(report.get("seal")))
@@ -109,11 +110,11 @@ def _list_report(run: str, report: Mapping[str, Any]) -> ListedRun:
         method=str(origin["method"]["spec"]),
         model=str(origin["model"]["spec"]),
         data=str(origin["data"]["spec"]),
-        findings=len(claims),
+        findings=len(cues_found),
         date=str(origin["started"])[:16].replace("T", " "),
         made="here" if is_own else "elsewhere",
         cues=cues,
-        verdict=_verdict(claims),
+        verdict=_verdict(report, cues_found),
         impact=impact and f"{impact['count']} of {impact['total']} {impact['of']}",
         status=found.get("status"),
     )
@@ -129,26 +130,25 @@ def _names(report: Mapping[str, Any]) -> dict[str, str]:
     return {key: str(name or key) for key, name in names.items()}
 
 
-def _claims(report: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Name and claim of each cue that passes the method's rule."""
+def _verdict(
+    report: Mapping[str, Any], found: Sequence[Mapping[str, Any]]
+) -> str | None:
+    """What the only finding says, or the names of several; else what the model uses."""
     names = {key: name.upper() for key, name in _names(report).items()}
-    cues = [(names[cue["feature"]], str(cue["claim"])) for cue in _found(report)]
-    return [(name, claim.replace("{feature}", name)) for name, claim in cues]
+    if len(found) > 1:
+        kinds = kinds_words([kind_of(cue["status"]) for cue in found])
+        return f"{kinds}: {'; '.join(dict.fromkeys(names[cue['feature']] for cue in found))}"
+    told = found or [
+        cue for cue in report["cues"] if kind_of(cue["status"]) == "result"
+    ]
+    claims = (
+        str(cue["claim"]).replace("{feature}", names[cue["feature"]]) for cue in told
+    )
+    return "; ".join(claims) or None
 
 
-def _verdict(claims: Sequence[tuple[str, str]]) -> str | None:
-    """What the only cue does, or the names of several."""
-    if len(claims) < 2:
-        return next((claim for _, claim in claims), None)
-    names = dict.fromkeys(name for name, _ in claims)
-    return f"{count_of(len(claims), 'cues')}: {'; '.join(names)}"
-
-
-def _found(report: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The cues that pass the method's rule."""
-    for cue in report["cues"]:
-        if cue["status"] == "not used" or any(row["passes"] for row in cue["rows"]):
-            yield cue
+def _is_found(cue: Mapping[str, Any]) -> bool:
+    return holds(cue["status"], (row["passes"] for row in cue["rows"]))
 
 
 def _cues(report: Mapping[str, Any]) -> Iterator[ListedCue]:

@@ -6,7 +6,7 @@ What the model relies on, how bad it is, how sure that is, and what to do next.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
@@ -37,7 +37,10 @@ STATUS = {
     "cause": "CAUSE: measured by intervention",
     "not a cause": "not a cause: measured by intervention",
     "inconclusive": "inconclusive",
+    "used": "USED: measured by removing it",
+    "partly used": "PARTLY USED: measured by removing the input",
     "not used": "NOT USED: measured by removing the input",
+    "unsupported": "NOT SUPPORTED: compared with the video",
 }
 VERDICTS = ("cause", "not a cause", "inconclusive")
 Line = tuple[str, str]  # words and style
@@ -52,7 +55,8 @@ def screen(
 
 
 def _lines(report: Report, run: str, program: str, width: int) -> Iterator[Line]:
-    shown = report.found or report.cues
+    # whoever tests a cue wants to know of each
+    shown = report.cues if tests_a_run(report) else report.found or report.cues
     head = [*_title(report, width), *_at_chance(report, width)]
     head += _folded("", _verdict(report), width, "bold", most=2)
     tail: list[Line] = []
@@ -108,21 +112,41 @@ def _verdict(report: Report) -> str:
     # of a test of another run's cues, and of what found none
     if RESULT in report.notes and (tests_a_run(report) or not report.cues):
         return report.notes[RESULT]
+    results = [cue for cue in report.cues if cue.kind == "result"]
+    if not found and results:
+        return "; ".join(_claim(report, cue) for cue in results)
     if not found and report.cues:
-        return (
-            f"No finding: {count_of(len(report.cues), 'candidates', 'are')} set aside"
-        )
+        return heading(report)
     if not found:
         if all(score.value is None for score in report.headlines):
             return "Nothing could be tested. This says nothing about the model."
         return "No cue found. This does not show that there is none."
     if len(found) == 1:
-        return f"1 cue found: {_claim(report, found[0])}"
+        return f"{heading(report)}: {_claim(report, found[0])}"
     # several may look alike: each name stands once, with how many have it
     counts = Counter(_short(cue_name(report, cue.feature).upper()) for cue in found)
     names = [f"{name} ({n})" if n > 1 else name for name, n in counts.items()]
     more = f"; {len(names) - BLOCKS} more" if len(names) > BLOCKS else ""
-    return f"{count_of(len(found), 'cues')} found: {'; '.join(names[:BLOCKS])}{more}"
+    return f"{heading(report)}: {'; '.join(names[:BLOCKS])}{more}"
+
+
+def heading(report: Report) -> str:
+    """How many of which kind were found, of a report with cues."""
+    if report.found:
+        return f"{kinds_words([cue.kind for cue in report.found])} found"
+    if any(cue.kind == "result" for cue in report.cues):
+        return "What the model uses"
+    return f"No finding: {count_of(len(report.cues), 'candidates', 'are')} set aside"
+
+
+def kinds_words(kinds: Sequence[str]) -> str:
+    """How many of which kind.
+
+    >>> kinds_words(["problem"]), kinds_words(["cue", "problem"])
+    ('1 problem', '2 findings')
+    """
+    same = len(set(kinds)) == 1
+    return count_of(len(kinds), f"{kinds[0]}s" if same else "findings")
 
 
 def _claim(report: Report, cue: Finding) -> str:
@@ -262,9 +286,10 @@ def _row_lines(
 
 
 def _rank(row: Row) -> tuple[bool, bool, float]:
-    """Rank of a row: the reference first, then what passes, by its change."""
-    change = row.change
-    return change is not None, not (row.passes or row.doubt), -abs(change or 0.0)
+    """Rank of a row: those without a change as given, then what passes, by its change."""
+    if row.change is None:
+        return False, False, 0.0
+    return True, not (row.passes or row.doubt), -abs(row.change)
 
 
 def _columns(
@@ -398,29 +423,28 @@ def _tested(report: Report, width: int) -> Iterator[Line]:
         return
     words = count_of(len(headlines), "candidates")
     strongest = headlines[0]
-    [cue] = cues_of(report.metrics, [_as_finding(strongest)])
-    [row] = cue.rows
-    name = cue_name(report, strongest.feature)
     about = f' for "{strongest.label}"' if strongest.label else ""
-    words += f"; the strongest: {name}{about}"
-    change = change_words(row)
-    if change != "-":
-        words += f", {change} points"
-    q_value = next(
-        (
-            score.q_value
-            for score in report.scores
-            if (score.feature, score.label) == (strongest.feature, strongest.label)
-            and score.q_value is not None
-        ),
-        None,
-    )
-    words += f", q {short_p_value(q_value)}" if q_value is not None else ""
+    words += f"; the strongest: {cue_name(report, strongest.feature)}{about}"
+    rows = list(_rows_about(report, strongest))
+    changes = (change_words(row) for row in rows if row.change is not None)
+    words += "".join(f", {change} points" for change in islice(changes, 1))
+    tested = (row.q_value for row in rows if row.q_value is not None)
+    words += "".join(f", q {short_p_value(q)}" for q in islice(tested, 1))
     yield from _labelled("Tested", words, width, most=3)
 
 
-def _as_finding(score: Score) -> Score:
-    return score.model_copy(update={"finding": True})
+def _rows_about(report: Report, headline: Score) -> Iterator[Row]:
+    """A row for each metric of a headline's feature and label."""
+    for metric in report.metrics:
+        for score in report.scores:
+            place = score.feature, score.label
+            if score.metric == metric.name and place == (
+                headline.feature,
+                headline.label,
+            ):
+                told = score.model_copy(update={"finding": True})
+                [cue] = cues_of((metric,), [told])
+                yield cue.rows[0]
 
 
 def _checks(evidence: Sequence[Evidence], width: int) -> Iterator[Line]:

@@ -87,7 +87,8 @@ def _finding(audit: Audit, study: Study) -> Finding | None:
         columns=("correct", "chance"),
         rows=tuple(map(_row, found)),
         impact=Impact(
-            count=least_told(first.gain, len(study.keys)),
+            # of kinds of questions too: one may hold more than all together
+            count=max(least_told(result.gain) for result in found),
             total=len(study.keys),
             of=noun,
             detail="answered without looking, at least",
@@ -110,10 +111,10 @@ def _row(result: Result) -> Row:
     return row.model_copy(update={"feature": result.row})
 
 
-def least_told(gain: Gain, total: int) -> int:
-    """How many of `total` a finding surely tells: by the low end of its interval."""
+def least_told(gain: Gain) -> int:
+    """How many samples a finding surely tells: by the low end of its interval."""
     # below 0 nothing is told, and not less; rounded down, for it is said to be the least
-    return int(max(gain.low or 0.0, 0.0) * total)
+    return int(max(gain.low or 0.0, 0.0) * gain.n)
 
 
 def _notes(audit: Audit, study: Study) -> Iterator[tuple[str, str]]:

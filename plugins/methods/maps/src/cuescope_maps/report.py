@@ -226,17 +226,17 @@ def statement(result: Result) -> str:
 def findings(made: Sequence[Result]) -> Iterator[Finding]:
     """A finding an explainer: all answers together, then the commonest."""
     for result in made:
-        intact, removed, _ = result.means
+        _, removed, control = result.means
         effect = result.posterior.effect
         taken_out = Estimate(-effect.value, -effect.high, -effect.low)
         first = shares_row(
-            "all answers", intact, removed, taken_out, n=len(result.tested)
+            "all answers", control, removed, taken_out, n=len(result.tested)
         )
         yield Finding(
             feature=result.explainer,
             claim=CLAIMS[result.verdict],
             measure="probability of the answer",
-            columns=("as is", "without"),
+            columns=("control out", "region out"),
             rows=(first, *_rows_of_answers(result)),
             impact=Impact(
                 count=sum(result.held),
@@ -244,7 +244,7 @@ def findings(made: Sequence[Result]) -> Iterator[Finding]:
                 of="maps",
                 detail="the region does more than equal regions elsewhere",
             ),
-            status=result.verdict,
+            status="used" if result.verdict == "cause" else result.verdict,
         )
 
 
@@ -256,8 +256,8 @@ def _rows_of_answers(result: Result) -> Iterator[Row]:
     common = sorted(answers.items(), key=lambda item: (-len(item[1]), item[0]))
     for answer, group in common[:ANSWERS]:
         if len(group) > 1:
-            intact, removed, _ = means_of(group)
-            row = shares_row(f'"{answer}"', intact, removed, None, n=len(group))
+            _, removed, control = means_of(group)
+            row = shares_row(f'"{answer}"', control, removed, None, n=len(group))
             # a feature of its own: the score is of all answers
             about = f"{result.explainer}: {answer}"
             yield row.model_copy(update={"feature": about})

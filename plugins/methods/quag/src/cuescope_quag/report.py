@@ -42,10 +42,10 @@ NEXT_STEPS: dict[str, str] = {
 METRIC = "points_lost"
 # by verdict: what is said of video and question, and the status of it
 CLAIMS: dict[str, tuple[str, Status]] = {
-    "fuses": ("VIDEO AND QUESTION TOGETHER decide the answer", "cause"),
+    "fuses": ("VIDEO AND QUESTION are used, together", "used"),
     "fuses by means": (
-        "VIDEO AND QUESTION TOGETHER decide the answer, by the mean of the video",
-        "cause",
+        "VIDEO AND QUESTION are used, together; of the video the mean is enough",
+        "partly used",
     ),
     "text alone": (
         "THE VIDEO is not used; the model answers from the question alone",
@@ -56,7 +56,10 @@ CLAIMS: dict[str, tuple[str, Status]] = {
         "not used",
     ),
     "needs neither": ("NEITHER VIDEO NOR QUESTION is used", "not used"),
-    "each alone": ("THE VIDEO OR THE QUESTION ALONE decides the answer", "cause"),
+    "each alone": (
+        "THE VIDEO OR THE QUESTION ALONE decides the answer",
+        "partly used",
+    ),
 }
 OPEN_CLAIM: tuple[str, Status] = (
     "VIDEO AND QUESTION: whether they are used is open",

@@ -56,19 +56,18 @@ def lean_tests(
     *,
     better_than_chance: bool,
 ) -> list[LeanTest]:
-    """One for each text, findings first, then by strength."""
+    """One for each text, findings first, then by strength; a model that guesses has no test."""
     by_text = defaultdict(list)
     for image in images:
         by_text[image.text].append(image)
     # Sorted, for the correction below and the ranking must not depend on the data's order.
     preferred = preferred_leans(images)
     texts = [measure_text(by_text[text], preferred) for text in sorted(by_text)]
-    p_values = [_p_value(figures) for figures in texts]
+    p_values = [_p_value(figures) if better_than_chance else None for figures in texts]
     q_values = benjamini_hochberg(p_values)
     tests = []
     for figures, p_value, q_value in zip(texts, p_values, q_values, strict=True):
-        # What a model that guesses looks at is no finding.
-        rejected = better_than_chance and q_value is not None and q_value <= options.fdr
+        rejected = q_value is not None and q_value <= options.fdr
         finding = rejected and _is_strong(figures)
         tests.append(LeanTest(figures, p_value, q_value, finding))
     return sorted(tests, key=lambda test: (not test.finding, -test.figures.strength))

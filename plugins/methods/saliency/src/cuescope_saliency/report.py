@@ -23,6 +23,9 @@ NO_MASKS = (
 )
 
 
+AT_CHANCE = "Nothing is tested: the maps of a model at chance may lie anywhere."
+
+
 def report_scores(
     audit: Audit,
     options: SaliencyOptions,
@@ -40,11 +43,10 @@ def report_scores(
                 image.sample, feature_key(image.text), "background_lean", image.lean
             )
     # without a finding a reader must know what could have been seen at all
-    if not any(test.finding for test in tests):
-        missed = "everything: the model is no better than chance, so nothing is tested"
-        if better:
-            missed = _missed_words(smallest_findable(audit, options, tests))
-        audit.note("power", missed)
+    if not better:
+        audit.note("result", AT_CHANCE)
+    elif not any(test.finding for test in tests):
+        audit.note("power", _missed_words(smallest_findable(audit, options, tests)))
     for test in tests:
         if test.finding:
             audit.attach(_finding(audit, options, test))
@@ -163,8 +165,6 @@ def _note(audit: Audit, images: Images, labelled: Labelled | None) -> None:
         audit.note("accuracy", "not known: the data has no labels")
     else:
         audit.attach(labelled.accuracy)
-        if not labelled.better_than_chance:
-            audit.note("accuracy", "no better than chance, so nothing is found")
     masked = sum(image.foreground is not None for image in images)
     usable = sum(image.usable_mask is not None for image in images)
     if not masked:

@@ -3,10 +3,19 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from cuescope_sdk import Audit, Feature, Finding, Score
+import numpy as np
+
+from cuescope_sdk import Audit, Feature, Finding, Impact, Score
 from cuescope_sdk.report import percent, shares_row
 from cuescope_sdk.statistics import Estimate
-from cuescope_slices.analysis import SHARE, Pair, compare, is_finding, smallest_findable
+from cuescope_slices.analysis import (
+    SHARE,
+    Pair,
+    compare,
+    inside,
+    is_finding,
+    smallest_findable,
+)
 from cuescope_slices.trials import Ranked, rank
 
 NEEDS = {
@@ -40,8 +49,9 @@ def scores(
     # a limit is told only where nothing was found: sorted, the first is a finding or none is
     if pairs and tested and not is_finding(pairs[0], options):
         limit = smallest_findable(ranked, options, len(pairs))
-        audit.note("power", words_for_missed(limit))
-    for found in _findings(audit, features, pairs, options):
+        least = f"; a slice counts from {100 * options.min_loss:g} points"
+        audit.note("power", words_for_missed(limit) + least)
+    for found in _findings(audit, features, pairs, ranked, options):
         audit.attach(found)
     for pair in pairs:
         finding = is_finding(pair, options)
@@ -70,9 +80,15 @@ def scores(
 
 
 def _findings(
-    audit: Audit, features: Sequence[Feature], pairs: Sequence[Pair], options: Any
+    audit: Audit,
+    features: Sequence[Feature],
+    pairs: Sequence[Pair],
+    ranked: Ranked,
+    options: Any,
 ) -> Iterator[Finding]:
     """The slices with a finding, each with the labels that it costs accuracy."""
+    label_of = ranked.points.label[ranked.first]
+    is_wrong = ~ranked.points.correct[ranked.first]
     by_slice: dict[int, list[Pair]] = {}
     for pair in pairs:
         if is_finding(pair, options):
@@ -89,11 +105,17 @@ def _findings(
                     label, pair.inside, pair.outside, change, label=label, n=pair.n
                 )
             )
+        # a feature's places are all that is ranked, not the slice alone
+        explained = is_wrong & inside(ranked, ranked.slices[number])
+        explained &= np.isin(label_of, [pair.label for pair in some])
         yield Finding(
             feature=features[number].key,
             claim="{feature} costs accuracy",
             columns=("inside", "outside"),
             rows=tuple(rows),
+            impact=Impact(
+                count=int(explained.sum()), total=int(is_wrong.sum()), detail="inside"
+            ),
         )
 
 

@@ -110,10 +110,12 @@ def finding(
     whole, *parts = results
     names = {feature.key: feature.name or feature.key for feature in features}
     rows = [_row_of(names, whole)]
+    of_all = whole.figures[SGR]
     rows += [
         _row_of(names, part)
         for part, _, is_found in rank(parts, audit.options.level)
-        if is_found and SGR in part.figures
+        # where all answers are right, those of right answers are all again
+        if is_found and part.figures.get(SGR, of_all) != of_all
     ]
     share = counts.unsupported / checked
     # a rounded 0% would say that there is none
@@ -121,7 +123,7 @@ def finding(
     return Finding(
         feature=whole.feature,
         claim=f"{percent} OF THE REASONING is not supported by the video",
-        measure="claims in the reasoning",
+        measure="claims",
         columns=("supported", "not"),
         rows=tuple(rows),
         impact=Impact(
@@ -130,6 +132,7 @@ def finding(
             of="claims",
             detail="the video does not support these",
         ),
+        status="unsupported",
     )
 
 

@@ -81,7 +81,7 @@ def findings(audit: Audit) -> Iterator[Finding]:
                 of="correct answers",
                 detail="given without the video too",
             ),
-            status="cause" if is_used else "not used",
+            status="partly used" if is_used else "not used",
         )
     turned = seen.turned
     if turned.finding:
