@@ -161,7 +161,6 @@ def test_the_first_word_is_read_off_a_completion() -> None:
     assert answer.text == "**Yes**"
     assert answer.first == (("Yes", -0.2), ("No", -2.0))
     assert answer.system_fingerprint == "fp"
-    assert answer.prompt_tokens is None
 
 
 def test_a_refusal_is_an_answer() -> None:

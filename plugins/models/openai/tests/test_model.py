@@ -73,9 +73,9 @@ def test_frames_are_sent_as_they_are(server: Any, model: Build) -> None:
 
 def test_frames_are_made_smaller(server: Any, model: Build) -> None:
     server.brain = saying("Yes")
-    model(max_side=5, image_format="jpeg", detail="low").respond([trial()])
+    model(max_side=5, detail="low").respond([trial()])
     (image,) = images(server)
-    assert (image.format, image.size) == ("JPEG", (5, 3))
+    assert (image.format, image.size) == ("PNG", (5, 3))
     assert parts(server)[0]["image_url"]["detail"] == "low"
     model(max_side=10).respond([trial()])
     assert images(server)[0].size == (10, 6)
@@ -165,7 +165,7 @@ def test_equal_pixels_are_one_question_whatever_their_key(
         [trial(frames=(Frame.from_array(PIXELS + 1),)), trial(frames=(FRAME, FRAME))]
     )
     model(max_side=5).respond([trial()])
-    model(image_format="jpeg").respond([trial()])
+    model(detail="low").respond([trial()])
     assert len(server.asked) == 5
 
 

@@ -177,12 +177,10 @@ def test_more_choices_than_letters(model: Build) -> None:
 @pytest.mark.parametrize(
     "given",
     [
-        {"max_cost": 1.0},
         {"extra": {"messages": []}},
         {"prompt": "say"},
         {"top_logprobs": 21},
         {"temperature": -1},
-        {"image_format": "gif"},
     ],
 )
 def test_options_that_cannot_be(given: dict[str, Any]) -> None:

@@ -34,8 +34,6 @@ class Answer(BaseModel):
     text: str
     first: Tokens = ()
     system_fingerprint: str | None = None
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
 
 
 class _Token(BaseModel):
@@ -62,15 +60,8 @@ class _Choice(BaseModel):
     logprobs: _Logprobs | None = None
 
 
-class _Usage(BaseModel):
-    # no server gives tokens back, and no model reads so many
-    prompt_tokens: int = Field(ge=0, le=10**9)
-    completion_tokens: int = Field(default=0, ge=0, le=10**9)
-
-
 class _Completion(BaseModel):
     choices: list[Any] = Field(min_length=1)  # of _Choice, and only the first is read
-    usage: _Usage | None = None
     system_fingerprint: str | None = None
 
 
@@ -89,7 +80,6 @@ def read_answer(body: str, without_key: Callable[[str], str] = str) -> Answer:
         path = ".".join(map(str, fault["loc"]))
         raise ValueError(f"{path}: {fault['msg']}" if path else fault["msg"]) from None
     build = whole.system_fingerprint
-    usage = whole.usage
     text = choice.message.content or choice.message.refusal or ""
     return Answer(
         text=without_key(text).strip(),
@@ -97,8 +87,6 @@ def read_answer(body: str, without_key: Callable[[str], str] = str) -> Answer:
             (without_key(token)[:LONGEST_NAME], logprob) for token, logprob in tokens
         ),
         system_fingerprint=build and without_key(build)[:LONGEST_NAME],
-        prompt_tokens=usage and usage.prompt_tokens,
-        completion_tokens=usage and usage.completion_tokens,
     )
 
 

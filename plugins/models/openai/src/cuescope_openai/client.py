@@ -22,7 +22,6 @@ from cuescope_openai.memory import Claims, Memory
 from cuescope_openai.options import EndpointOptions
 from cuescope_openai.requests import ChatRequest
 from cuescope_openai.retries import (
-    Pace,
     TransientError,
     error_of_status,
     seconds_to_wait,
@@ -96,7 +95,6 @@ class Client:
         self._claims = Claims(context.cache / "openai" / "claims.sqlite")
         # as long as it may be asked for again and again
         self._claim_seconds = options.timeout + RETRY_SECONDS
-        self._pace = Pace(options.requests_per_minute)
         self._announced = -SILENCE
         self._key_announced = endpoint.key is None
         self._reached = False
@@ -201,7 +199,6 @@ class Client:
             self._claims.release(key)
 
     async def _pay(self, flight: Flight, key: str, request: ChatRequest) -> Answer:
-        await self._take_turn(flight)
         try:
             answer: Answer = await self._retries(flight)(
                 self._ask_once, flight, request
@@ -215,14 +212,12 @@ class Client:
                 got=f"{fault}",
                 remedy="All answers so far are kept: run the same command to go on",
             ) from fault
-        # Before it is counted: an answer that passes a budget is paid for, and kept.
         url = self.endpoint.url
         put = partial(self._memory.put, key, url, self._options.model, answer)
         # Shielded: Ctrl-C would take it out of the queue for a thread, and the answer that came
         # would be asked for again.
         loop = asyncio.get_running_loop()
         await asyncio.shield(loop.run_in_executor(None, put))
-        self.budget.require_usage(answer)
         return answer
 
     def _retries(self, flight: Flight) -> tenacity.AsyncRetrying:
@@ -232,8 +227,6 @@ class Client:
 
         async def sleep(seconds: float) -> None:
             await flight.pause(seconds)
-            # a retry is a request too, and keeps the pace
-            await self._take_turn(flight)
 
         limits = tenacity.stop_any(
             tenacity.stop_after_attempt(self._options.retries + 1),
@@ -260,9 +253,6 @@ class Client:
                 f"retry {state.attempt_number} of {self._options.retries} in {wait:.0f} s"
             )
 
-    async def _take_turn(self, flight: Flight) -> None:
-        await flight.pause(self._pace.seconds_to_turn())
-
     async def _ask_once(self, flight: Flight, request: ChatRequest) -> Answer:
         scored = self._scores
         async with flight.encoders:
@@ -277,27 +267,18 @@ class Client:
         if flight.stopped.is_set():
             raise TransientError("stopped")
         # before it is sent: a request that fails may be paid for all the same
-        taken = await self.budget.take(request, flight.wait)
-        answer = None
-        is_free = False
-        try:
-            response, body = await self._exchange(
-                flight.http, "POST", "chat/completions", content
-            )
-            is_free = not response.is_success
-            if response.is_success:
-                answer = self._read(body)
-        finally:
-            self.budget.settle(taken, answer, is_free=is_free)
+        await asyncio.to_thread(self.budget.take)
+        response, body = await self._exchange(
+            flight.http, "POST", "chat/completions", content
+        )
         self._reached = True
-        if answer is not None:
-            return answer
+        if response.is_success:
+            return self._read(body)
         # servers differ in how they say no to a field
         refused = response.status_code in (400, 403, 422)
         if scored and request.scoring and refused and "logprob" in body:
             # Such a server gives no log-probabilities: from now on nobody asks it for them.
             self._scores = False
-            await self._take_turn(flight)
             content = await asyncio.to_thread(request.content, scored=False)
             return await self._send(flight, request, content, scored=False)
         raise error_of_status(

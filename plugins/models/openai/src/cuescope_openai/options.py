@@ -76,31 +76,9 @@ class EndpointOptions(AskingOptions):
         description="seconds before the first retry, twice as long before each next",
     )
     concurrency: PositiveInt = Field(8, description="requests under way together")
-    requests_per_minute: PositiveFloat | None = Field(
-        None, description="requests are spaced evenly; default: no limit"
-    )
     max_calls: PositiveInt | None = Field(
         None, description="stop after so many requests, retries included"
     )
-    max_tokens_total: PositiveInt | None = Field(
-        None, description="stop after so many tokens, of prompts and answers"
-    )
-    max_cost: PositiveFloat | None = Field(
-        None, description="stop after so much money; needs both prices"
-    )
-    price_input: NonNegativeFloat | None = Field(
-        None, description="price of a million tokens of prompts"
-    )
-    price_output: NonNegativeFloat | None = Field(
-        None, description="price of a million tokens of answers"
-    )
-
-    @model_validator(mode="after")
-    def _require_prices(self) -> "EndpointOptions":
-        prices = (self.price_input, self.price_output)
-        if self.max_cost is not None and None in prices:
-            raise ValueError("price_input and price_output with max_cost")
-        return self
 
 
 class OpenAIOptions(EndpointOptions):
@@ -134,10 +112,6 @@ class OpenAIOptions(EndpointOptions):
         le=20,
         description="how many tokens' log-probabilities are asked for; "
         "0 takes choices from the text alone",
-    )
-    image_format: Literal["png", "jpeg"] = Field(
-        "png",
-        description="`png` sends the exact pixels, `jpeg` (quality 95) fewer bytes",
     )
     frames: Literal["first", "last"] = Field(
         "first",

@@ -4,7 +4,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from io import BytesIO
 from string import ascii_uppercase
 from typing import Any, Literal, TypeVar
@@ -18,7 +18,7 @@ from cuescope_openai.options import OpenAIOptions
 from cuescope_sdk import Frame, Sample, UserError, digest
 
 T = TypeVar("T")
-JPEG_QUALITY = 95
+JPEG_QUALITY = 95  # of the frames of a video
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
 MAX_REQUEST = 256 * 2**20  # bytes of encoded frames
 
@@ -27,7 +27,6 @@ MAX_REQUEST = 256 * 2**20  # bytes of encoded frames
 class ImageFormat:
     """How a frame is sent; `max_side` in pixels, None as it is; `detail` is OpenAI's."""
 
-    encoding: Literal["png", "jpeg"] = "png"
     max_side: int | None = None
     detail: str | None = None
 
@@ -43,33 +42,31 @@ class ImageFormat:
         return image.resize((width, height), Image.Resampling.LANCZOS)
 
     def message_part(self, frame: Frame) -> dict[str, Any]:
-        stream = BytesIO()
-        self.resize(frame).save(stream, self.encoding, quality=JPEG_QUALITY)
-        encoded = b64encode(stream.getvalue()).decode()
         # In the request itself: no server of the user's needs to be reached from outside.
-        image = {"url": f"data:image/{self.encoding};base64,{encoded}"}
+        image = {"url": f"data:image/png;base64,{self._encode(frame, 'png')}"}
         if self.detail is not None:
             image["detail"] = self.detail
         return {"type": "image_url", "image_url": image}
 
     def video_part(self, frames: Sequence[Frame]) -> dict[str, Any]:
         """Frames as one video, as vLLM takes them: its `VideoMediaIO` splits at the commas."""
-        as_jpeg = replace(self, encoding="jpeg", detail=None)
         by_key = {frame.key: frame for frame in frames}
-        encoded = {}
-        for key, frame in by_key.items():
-            url = as_jpeg.message_part(frame)["image_url"]["url"]
-            encoded[key] = url.partition(",")[2]
+        encoded = {key: self._encode(by_key[key], "jpeg") for key in by_key}
         data = ",".join(encoded[frame.key] for frame in frames)
         url = f"data:video/jpeg;base64,{data}"
         return {"type": "video_url", "video_url": {"url": url}}
 
+    def _encode(self, frame: Frame, encoding: Literal["png", "jpeg"]) -> str:
+        stream = BytesIO()
+        self.resize(frame).save(stream, encoding, quality=JPEG_QUALITY)
+        return b64encode(stream.getvalue()).decode()
+
     def pixel_digest(self, frame: Frame) -> str:
-        """What tells frames apart for a server: pixels after resizing, and their encoding."""
+        """What tells frames apart for a server: pixels after resizing."""
         # The frame's own key would not do: equal pixels may have different keys, and cost twice.
-        quality = JPEG_QUALITY if self.encoding == "jpeg" else None
         pixels = np.asarray(self.resize(frame))
-        return digest(pixels, (self.encoding, quality, self.detail))
+        # earlier versions could send JPEG too: what was paid then is found by the same key
+        return digest(pixels, ("png", None, self.detail))
 
 
 @dataclass(frozen=True)
@@ -111,8 +108,7 @@ class ChatRequest:
                 raise UserError(
                     "openai: the frames of a sample are too large to be sent",
                     expected=f"at most {MAX_REQUEST:,} bytes",
-                    remedy="-O model.max_side=1024 makes them smaller, -O "
-                    "model.image_format=jpeg too",
+                    remedy="-O model.max_side=1024 makes them smaller",
                 )
         content: str | list[dict[str, Any]] = self.text
         if parts:
@@ -164,9 +160,7 @@ def chat_request(options: OpenAIOptions, sample: Sample, repeat: int) -> ChatReq
         parameters=fields,
         system=options.system,
         frames=sample.frames,
-        image_format=ImageFormat(
-            options.image_format, options.max_side, options.detail
-        ),
+        image_format=ImageFormat(options.max_side, options.detail),
         scoring=scoring,
         repeat=repeat,
         frames_last=options.frames == "last",

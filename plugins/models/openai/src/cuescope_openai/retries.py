@@ -1,11 +1,10 @@
-"""When a request is sent: at what pace, and again after which faults."""
+"""When a request is sent again, and after which faults."""
 
 import json
 import time
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 from random import SystemRandom
-from threading import Lock
 
 from cuescope_openai.endpoint import Endpoint
 from cuescope_sdk import UserError, printable
@@ -124,20 +123,3 @@ def error_of_status(
         remedy = "-O model.temperature=none, max_tokens=none and extra={...} fit a "
         "request to a server"
     return UserError(f"openai: {endpoint.url} refuses", got=said, remedy=remedy)
-
-
-class Pace:
-    """Requests spaced evenly, at most `per_minute`; None sends them as they come."""
-
-    def __init__(self, per_minute: float | None) -> None:
-        self._gap = 60 / per_minute if per_minute else 0.0
-        self._next = 0.0
-        self._lock = Lock()
-
-    def seconds_to_turn(self) -> float:
-        """Take the next turn; how long it is until then."""
-        with self._lock:
-            now = time.monotonic()
-            turn = max(now, self._next)
-            self._next = turn + self._gap
-        return turn - now
