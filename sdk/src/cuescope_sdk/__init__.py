@@ -100,6 +100,11 @@ if TYPE_CHECKING:
         DataNeeds as DataNeeds,
     )
     from cuescope_sdk._label_items import LabelItem as LabelItem
+    from cuescope_sdk._shared_options import (
+        DrawnOptions as DrawnOptions,
+        FindingOptions as FindingOptions,
+        LevelOptions as LevelOptions,
+    )
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
@@ -196,5 +201,6 @@ __getattr__, __dir__, __all__ = attach(
         ],
         "._data_needs": ["AnnotationNeed", "DataNeeds"],
         "._label_items": ["LabelItem"],
+        "._shared_options": ["DrawnOptions", "FindingOptions", "LevelOptions"],
     },
 )

@@ -79,7 +79,7 @@ def test_texts_are_unit_and_depend_on_their_words() -> None:
 class AnyArgument(Options):
     """Takes one, and does nothing with it."""
 
-    argument: ClassVar[str | None] = "name"
+    argument = "name"
     name: str = ""
 
 

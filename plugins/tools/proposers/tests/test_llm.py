@@ -13,7 +13,7 @@ from cuescope_testing import FakeDetector, PluginShelf
 class WriterOptions(Options):
     """What it writes."""
 
-    argument: ClassVar[str | None] = "voice"
+    argument = "voice"
 
     voice: str = "lists"
 

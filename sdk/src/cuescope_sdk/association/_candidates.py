@@ -5,11 +5,11 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 from jaxtyping import Float, Int
-from pydantic import Field
 
 from cuescope_core.auditing import Audit
 from cuescope_core.capabilities import Requirements
-from cuescope_core.types import Options, Sample
+from cuescope_core.types import Sample
+from cuescope_sdk._shared_options import FindingOptions
 
 Box = tuple[float, float, float, float]
 # the words of a candidate, where in the picture it is, and how strongly each sample shows it
@@ -33,16 +33,8 @@ class Known(NamedTuple):
     answers: Sequence[str | None]
 
 
-class AssociationOptions(Options):
+class AssociationOptions(FindingOptions):
     """What counts as a finding."""
-
-    fdr: float = Field(
-        0.05,
-        gt=0,
-        lt=1,
-        description="false discovery rate over all candidates and labels",
-    )
-    confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
 
 
 class Finder(Protocol):

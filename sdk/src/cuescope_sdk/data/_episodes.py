@@ -74,7 +74,7 @@ class Episode:
 class EpisodeOptions(Options):
     """Where the annotation and the pictures are."""
 
-    argument: ClassVar[str | None] = "path"
+    argument = "path"
 
     path: Path = Field(description="the folder of the authors' annotation files")
     images: Path | None = Field(

@@ -152,7 +152,7 @@ def load_mask(path: Path, content: str) -> Image.Image:
 class ImageFolderOptions(Options):
     """Where the files are, and which of them are opened."""
 
-    argument: ClassVar[str | None] = "path"
+    argument = "path"
 
     path: Path = Field(
         description="the folder of the data set, as its authors lay it out"

@@ -219,7 +219,7 @@ def _visible_names(names: Iterable[str]) -> list[str]:
 class VideoQuestionOptions(Options):
     """Where the questions and videos are, and how much of each is shown."""
 
-    argument: ClassVar[str | None] = "path"
+    argument = "path"
 
     path: Path = Field(description="the folder of the authors' annotation files")
     videos: Path | None = Field(

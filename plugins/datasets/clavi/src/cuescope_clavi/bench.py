@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -47,7 +47,7 @@ SPLITS = ("train", "val", "test")  # counted together, as in table 13
 class ClaviBenchOptions(ClaviOptions):
     """`cuescope dev bench clavi --source ./Charades --write ./clips`, else those of `clavi`."""
 
-    argument: ClassVar[str | None] = None
+    argument = None
 
     write: Path | None = Field(
         None,

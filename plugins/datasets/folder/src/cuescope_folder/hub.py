@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import Field, PositiveInt
 
@@ -32,7 +32,7 @@ COMMIT = re.compile(r"[0-9a-f]{40}")
 class HuggingFaceOptions(SampleOptions):
     """Which data set, and what its columns are; columns that are not named are guessed."""
 
-    argument: ClassVar[str | None] = "source"
+    argument = "source"
 
     source: Annotated[str, Names.repository()] = Field(
         description="REPO[:SPLIT]: a hub id (cifar10:test) or a folder (./data)"

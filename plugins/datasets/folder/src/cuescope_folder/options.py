@@ -1,7 +1,7 @@
 """The options of the data set `folder`."""
 
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -74,7 +74,7 @@ class SampleOptions(Options):
 class FolderOptions(SampleOptions):
     """Where the files are, and how they are read."""
 
-    argument: ClassVar[str | None] = "path"
+    argument = "path"
 
     path: Annotated[Path | FileAddress, Names.file()] = Field(
         description="the folder, a manifest in it, or tar shards (train-{000..009}.tar); also at "

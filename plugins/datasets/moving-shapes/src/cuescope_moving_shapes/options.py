@@ -1,17 +1,17 @@
 """The options of the data set `moving-shapes`."""
 
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from cuescope_moving_shapes.motion import DIRECTIONS
-from cuescope_sdk import Options, UserError
+from cuescope_sdk import DrawnOptions, UserError
 
 
-class ShapesOptions(Options):
+class ShapesOptions(DrawnOptions):
     """What to generate."""
 
-    argument: ClassVar[str | None] = "cue"
+    argument = "cue"
 
     cue: Literal["background", "object", "attribute", "none"] = Field(
         "background",
@@ -41,18 +41,9 @@ class ShapesOptions(Options):
         "none",
         description="ask for a direction; what the answer takes: words, video, both",
     )
-    split: Literal["train", "val", "test"] = Field(
-        "val", description="which split to show"
-    )
     train: int = Field(2000, ge=4, description="sequences for training")
     val: int = Field(4000, ge=4, description="sequences for validation and audit")
     test: int = Field(2000, ge=4, description="sequences held out")
-    seed: int = Field(0, ge=0, description="another seed, another draw")
-
-    @property
-    def size(self) -> int:
-        """Sequences of the chosen split."""
-        return int(getattr(self, self.split))
 
     @property
     def window(self) -> int:

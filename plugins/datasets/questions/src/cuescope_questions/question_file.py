@@ -51,7 +51,7 @@ EMPTY = "nan"
 class QuestionFileOptions(Options):
     """Where the questions are, and the videos where there are any."""
 
-    argument: ClassVar[str | None] = "path"
+    argument = "path"
 
     path: Path = Field(description="the question file, or a folder that it lies in")
     videos: Path | None = Field(

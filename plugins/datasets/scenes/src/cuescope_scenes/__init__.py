@@ -4,7 +4,7 @@ The planted truth for audits of where a model looks: masks of everything in the 
 factor in words, and which background goes with which label.
 """
 
-from typing import ClassVar, Literal, Self
+from typing import Self
 
 from pydantic import Field
 
@@ -12,16 +12,24 @@ from cuescope_scenes.composition import compose, draw_backgrounds, draw_labels
 from cuescope_scenes.cues import background_cues, shown_cues
 from cuescope_scenes.pictures import DRAWING_VERSION, foreground, frame
 from cuescope_scenes.words import BACKGROUNDS, FAMILY_OF, LABELS, PARTNER_OF
-from cuescope_sdk import Context, Options, PlantedCue, Plugin, Sample, derive, digest
+from cuescope_sdk import (
+    Context,
+    DrawnOptions,
+    PlantedCue,
+    Plugin,
+    Sample,
+    derive,
+    digest,
+)
 
 NOISE = 8.0  # standard deviation of the grain, grey levels
 BLURRED = 0.2  # share of the pictures that is out of focus
 
 
-class ScenesOptions(Options):
+class ScenesOptions(DrawnOptions):
     """What to generate; the part after `scenes:` is `dial`."""
 
-    argument: ClassVar[str | None] = "dial"
+    argument = "dial"
 
     dial: float = Field(
         0.98,
@@ -35,18 +43,9 @@ class ScenesOptions(Options):
         le=1,
         description="the same in the splits val and test; 0 is balanced",
     )
-    split: Literal["train", "val", "test"] = Field(
-        "val", description="which split to show"
-    )
     train: int = Field(4800, ge=8, description="pictures for training")
     val: int = Field(400, ge=8, description="pictures for validation and audit")
     test: int = Field(400, ge=8, description="pictures held out")
-    seed: int = Field(0, ge=0, description="another seed, another draw")
-
-    @property
-    def size(self) -> int:
-        """Pictures of the chosen split."""
-        return int(getattr(self, self.split))
 
     @property
     def own_rate(self) -> float:

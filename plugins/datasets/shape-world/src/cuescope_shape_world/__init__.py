@@ -1,6 +1,6 @@
 """Long videos of shapes whose every frame is known: scene graphs, questions over time, a camera."""
 
-from typing import ClassVar, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field
 
@@ -21,7 +21,7 @@ OOD_LONGER = 1.5  # frames of a video in `ood`, in those of the other splits
 class ShapeWorldOptions(Options):
     """What to generate; the part after `shape-world:` is `split`."""
 
-    argument: ClassVar[str | None] = "split"
+    argument = "split"
 
     split: Literal["train", "val", "test", "ood"] = Field(
         "val", description="which split to show; ood has shapes that no other has"

@@ -15,7 +15,7 @@ WORKERS = 2  # where there are no GPUs
 class ProcessesOptions(WorkerOptions):
     """Options of the executor, after its ARG: `processes:2,threads=4`."""
 
-    argument: ClassVar[str | None] = "workers"
+    argument = "workers"
     workers: PositiveInt | None = Field(
         None,
         description="processes; left out, one a GPU, and 2 where there are no GPUs",

@@ -22,7 +22,7 @@ WORKERS = 2  # of a local Ray without GPUs
 class RayOptions(WorkerOptions):
     """Options of the executor, after its ARG: `ray:auto,workers=8,num_gpus=0.5`."""
 
-    argument: ClassVar[str | None] = "where"
+    argument = "where"
     where: Annotated[Address | None, Names.host()] = Field(
         None,
         description="a number: so many workers on this machine; auto or HOST:PORT: join a cluster",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -19,7 +19,7 @@ LEVELS = {"black": 0, "grey": 128, "white": 255}
 class BlankOptions(Options):
     """What stands where the cue was; the part after `blank:` is `fill`."""
 
-    argument: ClassVar[str | None] = "fill"
+    argument = "fill"
 
     fill: Literal["mean", "black", "grey", "white"] = Field(
         "mean", description="colour; mean is that of the rest of the frame"

@@ -2,10 +2,10 @@
 
 from pydantic import Field, PositiveInt
 
-from cuescope_sdk import Options
+from cuescope_sdk import FindingOptions
 
 
-class AnswersOptions(Options):
+class AnswersOptions(FindingOptions):
     """docs/logs.md argues the defaults."""
 
     min_points: float = Field(
@@ -14,13 +14,6 @@ class AnswersOptions(Options):
         le=1,
         description="a finding is worth more than this: of accuracy, or of how often it is chosen",
     )
-    fdr: float = Field(
-        0.05,
-        gt=0,
-        le=1,
-        description="chance of any false finding, among preferences and among all else",
-    )
-    confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
     words: int = Field(
         200,
         ge=0,

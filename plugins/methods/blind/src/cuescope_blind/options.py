@@ -2,10 +2,10 @@
 
 from pydantic import Field, NonNegativeInt
 
-from cuescope_sdk import Options
+from cuescope_sdk import LevelOptions
 
 
-class BlindOptions(Options):
+class BlindOptions(LevelOptions):
     """Of the method `blind`."""
 
     min_gain: float = Field(
@@ -13,12 +13,6 @@ class BlindOptions(Options):
         ge=0,
         le=1,
         description="a finding is this far above chance at least",
-    )
-    fdr: float = Field(
-        0.05,
-        gt=0,
-        le=1,
-        description="false discovery rate over all tells and kinds tested",
     )
     folds: int = Field(
         5,

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
-from cuescope_sdk import Names, Options, Words
+from cuescope_sdk import FindingOptions, Names, Words
 
 Dtype = Literal["float32", "bfloat16", "float16"]
 Spec = Annotated[str, Names.plugin()]
@@ -17,7 +17,7 @@ Metric = Literal["cosine", "euclidean"]
 PAPER = MappingProxyType({"starts": 1, "region": "iou"})
 
 
-class CCIOptions(Options):
+class CCIOptions(FindingOptions):
     """docs/cci.md argues the defaults."""
 
     paper: bool = Field(
@@ -47,13 +47,6 @@ class CCIOptions(Options):
         description="what tells foreground from background errors: each region hidden whole, or "
         "IoU of the map's strongest part with it (paper)",
     )
-    fdr: float = Field(
-        0.05,
-        gt=0,
-        le=1,
-        description="chance of any false finding among all that is tried",
-    )
-    confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
 
     @model_validator(mode="before")
     @classmethod

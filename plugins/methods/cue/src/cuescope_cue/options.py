@@ -5,14 +5,14 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from cuescope_sdk import Options, Words
+from cuescope_sdk import FindingOptions, Words
 
 
 def _as_list(value: Any) -> Any:
     return (value,) if isinstance(value, str | Path) else value
 
 
-class CueOptions(Options):
+class CueOptions(FindingOptions):
     """docs/confirm.md tells what is measured."""
 
     cue: Annotated[tuple[Path, ...], BeforeValidator(_as_list)] = Field(
@@ -23,10 +23,3 @@ class CueOptions(Options):
         description="answer that the cues draw; none: that of the cue's file, or else the common "
         "incorrect answer that correlates with the cue most",
     )
-    fdr: float = Field(
-        0.05,
-        gt=0,
-        le=1,
-        description="false discovery rate over all cues and answers",
-    )
-    confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")

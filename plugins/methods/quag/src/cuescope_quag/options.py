@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt, field_validator
 
-from cuescope_sdk import Options, Words
+from cuescope_sdk import LevelOptions, Words
 
 MergedModality = Literal["video", "text", "video-text"]
 Layers = tuple[int, ...] | None  # None: all of them
@@ -46,7 +46,7 @@ def parse_map(words: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-class QUAGOptions(Options):
+class QUAGOptions(LevelOptions):
     """docs/quag.md argues the defaults."""
 
     layers: Annotated[str, Words()] = Field(
@@ -75,12 +75,6 @@ class QUAGOptions(Options):
         lt=1,
         description="share of the accuracy above chance from which a loss counts for the verdict, "
         "though never less than `drop` points",
-    )
-    fdr: float = Field(
-        0.05,
-        gt=0,
-        le=1,
-        description="false discovery rate over all conditions that are tried",
     )
     beside: Literal["FrozenBiLM", "JustAsk", "All-in-one+", "Singularity-T"] = Field(
         "FrozenBiLM",

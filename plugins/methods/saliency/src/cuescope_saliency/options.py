@@ -1,10 +1,10 @@
 """Options of the method; the explainers by name, and the settings that each of them reads."""
 
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 
-from cuescope_sdk import Options, UserError, Words, nearest
+from cuescope_sdk import FindingOptions, Options, UserError, Words, nearest
 
 Explainer = Literal[
     "raw-attention",
@@ -58,10 +58,10 @@ class Settings(Options):
     )
 
 
-class SaliencyOptions(Settings):
+class SaliencyOptions(FindingOptions, Settings):
     """The explainer, what it explains, and the rule of a finding; the rest are settings."""
 
-    argument: ClassVar[str | None] = "explainer"
+    argument = "explainer"
 
     explainer: Explainer = Field(
         "grad-eclip",
@@ -78,13 +78,6 @@ class SaliencyOptions(Settings):
     maps_only: bool = Field(
         False, description="go on where no masks are known: maps, and no finding"
     )
-    fdr: float = Field(
-        0.05,
-        gt=0,
-        le=1,
-        description="false discovery rate over all texts",
-    )
-    confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
     faithfulness: NonNegativeInt = Field(
         24, description="images of the deletion and insertion check; 0 leaves it out"
     )

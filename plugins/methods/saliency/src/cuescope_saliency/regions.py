@@ -1,7 +1,5 @@
 """The explainers of this package for `maps`, which tests the region that each map claims."""
 
-from typing import ClassVar
-
 from pydantic import Field
 
 from cuescope_saliency.options import Explainer, Settings
@@ -12,7 +10,7 @@ from cuescope_sdk.explain import Explained, RegionExplainer, Steps
 class RegionOptions(Settings):
     """Which explainer; the part after `saliency:` is `explainer`."""
 
-    argument: ClassVar[str | None] = "explainer"
+    argument = "explainer"
 
     explainer: Explainer = Field("grad-eclip", description="name of the explainer")
 

@@ -4,10 +4,10 @@ from typing import Literal
 
 from pydantic import Field, PositiveFloat, PositiveInt
 
-from cuescope_sdk import Options
+from cuescope_sdk import FindingOptions
 
 
-class SlicesOptions(Options):
+class SlicesOptions(FindingOptions):
     """Of every method here."""
 
     min_loss: float = Field(
@@ -16,13 +16,6 @@ class SlicesOptions(Options):
         le=1,
         description="a finding costs more accuracy than this",
     )
-    fdr: float = Field(
-        0.05,
-        gt=0,
-        le=1,
-        description="false discovery rate over all pairs tested",
-    )
-    confidence: float = Field(0.95, gt=0, lt=1, description="level of the intervals")
 
 
 class UnitOptions(SlicesOptions):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -29,7 +29,7 @@ _logs: dict[tuple[Any, ...], Log] = {}
 class LogOptions(Options):
     """Which log, and how to read it."""
 
-    argument: ClassVar[str | None] = "file"
+    argument = "file"
 
     file: Path = Field(
         description="the log: a file, or the folder of a run where it has several"

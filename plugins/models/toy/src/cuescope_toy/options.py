@@ -1,6 +1,6 @@
 """The options of `toy` and `toy-fusion`, and those that `toy-clip` shares."""
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveFloat, PositiveInt
 
@@ -21,7 +21,7 @@ MLP_RATIO = (
 class TrainingOptions(Options):
     """What to train on; the part after `NAME:` is `data`."""
 
-    argument: ClassVar[str | None] = "data"
+    argument = "data"
 
     data: Annotated[str | None, Names.plugin()] = Field(
         None,

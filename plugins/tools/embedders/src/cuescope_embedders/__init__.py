@@ -17,7 +17,7 @@ from cuescope_sdk.models import unit
 class EyeOptions(Options):
     """Options of an eye; the part after its name and a colon is `model`."""
 
-    argument: ClassVar[str | None] = "model"
+    argument = "model"
 
     model: Annotated[str, Names.repository()] = Field(
         "facebook/dinov2-small",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -16,7 +16,7 @@ from cuescope_sdk.tools import CachedDetector, FrameGroup, NameGuess
 class DetectedOptions(Options):
     """Options of `detected-names`; the part after `detected-names:` is `detector`."""
 
-    argument: ClassVar[str | None] = "detector"
+    argument = "detector"
 
     detector: Annotated[str, Names.plugin()] = Field(
         description="SPEC of the detector: owl, onnx-detector:FILE"

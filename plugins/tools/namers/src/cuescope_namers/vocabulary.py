@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field, PositiveInt
@@ -49,7 +49,7 @@ def guesses(
 class VocabularyOptions(Options):
     """Options of `vocabulary`; the part after `vocabulary:` is `words`."""
 
-    argument: ClassVar[str | None] = "words"
+    argument = "words"
 
     words: Path = Field(description="a file with one word or short name a line")
     templates: Annotated[str, Names.file(or_words=True)] = Field(
@@ -82,7 +82,7 @@ class Vocabulary(Plugin):
 class WrittenOptions(Options):
     """Options of `llm-vocabulary`; the part after `llm-vocabulary:` is `generator`."""
 
-    argument: ClassVar[str | None] = "generator"
+    argument = "generator"
 
     generator: Annotated[str, Names.plugin()] = Field(
         description="SPEC of the language model: openai:gpt-4o-mini, transformers-llm:MODEL"

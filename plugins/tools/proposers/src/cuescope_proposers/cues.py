@@ -1,7 +1,7 @@
 """Cues that somebody has written down."""
 
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import yaml
 from pydantic import Field, Strict, StringConstraints, TypeAdapter, ValidationError
@@ -18,7 +18,7 @@ Cues = dict[str, list[str]]  # by class
 class CueFileOptions(Options):
     """Options of `cues`; the part after `cues:` is `path`."""
 
-    argument: ClassVar[str | None] = "path"
+    argument = "path"
 
     path: Path = Field(description="YAML or JSON {class: [cues]}")
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from itertools import chain, zip_longest
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import Field, PositiveInt
 
@@ -14,7 +14,7 @@ from cuescope_sdk.tools import normalise_name
 class LLMOptions(Options):
     """Options of `llm`; the part after `llm:` is `generator`."""
 
-    argument: ClassVar[str | None] = "generator"
+    argument = "generator"
 
     generator: Annotated[str, Names.plugin()] = Field(
         description="SPEC of the language model: openai:gpt-4o-mini, transformers-llm:MODEL"

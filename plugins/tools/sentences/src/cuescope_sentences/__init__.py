@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 from jaxtyping import Float
@@ -15,7 +15,7 @@ from cuescope_sdk.models import unit
 class SentenceOptions(Options):
     """Options of `sentence-transformers`; the part after `sentence-transformers:` is `model`."""
 
-    argument: ClassVar[str | None] = "model"
+    argument = "model"
 
     model: Annotated[str, Names.repository()] = Field(
         "sentence-transformers/all-MiniLM-L6-v2",

@@ -1,7 +1,7 @@
 """Options of the verifiers."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import Field, NonNegativeInt
 
@@ -21,7 +21,7 @@ SpecOptions = Annotated[Mapping[str, Any], Names.plugin()]
 class BoxOptions(Options):
     """Options of every verifier that looks through a detector."""
 
-    argument: ClassVar[str | None] = "detector"
+    argument = "detector"
 
     detector: Spec = Field(
         "owl", description="SPEC of the tool that finds boxes: owl:MODEL ..."
@@ -62,7 +62,7 @@ class TrackOptions(BoxOptions):
 
 
 class DepthOptions(BoxOptions):
-    argument: ClassVar[str | None] = "model"
+    argument = "model"
 
     model: RepositoryName = Field(
         "depth-anything/Depth-Anything-V2-Metric-Indoor-Small-hf",
@@ -85,7 +85,7 @@ class DepthOptions(BoxOptions):
 
 
 class ImageTextOptions(Options):
-    argument: ClassVar[str | None] = "model"
+    argument = "model"
 
     model: Spec = Field(
         "open-clip:ViT-B-16/openai",
@@ -101,7 +101,7 @@ class ImageTextOptions(Options):
 
 
 class ActionOptions(Options):
-    argument: ClassVar[str | None] = "model"
+    argument = "model"
 
     model: RepositoryName = Field(
         "microsoft/xclip-base-patch32",
@@ -130,7 +130,7 @@ class CameraOptions(Options):
 
 
 class CombinedOptions(Options):
-    argument: ClassVar[str | None] = "verifiers"
+    argument = "verifiers"
 
     verifiers: Annotated[tuple[str, ...], Names.plugin()] = Field(
         ("scene-graph", "camera"),

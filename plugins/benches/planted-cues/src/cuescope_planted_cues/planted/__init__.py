@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from pydantic import Field
@@ -37,7 +37,7 @@ WORD = "today"  # of a planted question
 class PlantedOptions(Options):
     """What is painted; the part after `planted:` is `world`."""
 
-    argument: ClassVar[str | None] = "world"
+    argument = "world"
 
     world: Annotated[str, Names.plugin()] = Field(
         description="SPEC of the data set, as scenes or moving-shapes:none"

@@ -27,7 +27,7 @@ SHOWN = 12  # names in an error
 class CompositeOptions(Options):
     """Where the photos are, and how soft the seam is; ARG is the folder."""
 
-    argument: ClassVar[str | None] = "folder"
+    argument = "folder"
 
     folder: Path | None = Field(
         None, description="photos named after their background; none: drawn backgrounds"

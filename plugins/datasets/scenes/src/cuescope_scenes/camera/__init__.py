@@ -4,7 +4,7 @@ The planted truth for audits of what a change of background, viewpoint or scale 
 stands before each background, and there in the eight subsets of a controlled benchmark.
 """
 
-from typing import ClassVar, Literal, Self
+from typing import Self
 
 from pydantic import Field
 
@@ -17,7 +17,7 @@ from cuescope_scenes.cues import background_cues, shown_cues
 from cuescope_scenes.words import BACKGROUNDS
 from cuescope_sdk import (
     Context,
-    Options,
+    DrawnOptions,
     PlantedCue,
     Plugin,
     Sample,
@@ -27,10 +27,10 @@ from cuescope_sdk import (
 )
 
 
-class CameraScenesOptions(Options):
+class CameraScenesOptions(DrawnOptions):
     """What to generate; the part after `camera-scenes:` is `dial`."""
 
-    argument: ClassVar[str | None] = "dial"
+    argument = "dial"
 
     dial: float = Field(
         0.98,
@@ -44,19 +44,9 @@ class CameraScenesOptions(Options):
         le=len(BACKGROUNDS),
         description="that each object stands before",
     )
-    split: Literal["train", "val", "test"] = Field(
-        "val",
-        description="train: photos alone; val and test: photos and all their variants",
-    )
     train: int = Field(4800, ge=8, description="photos for training")
     val: int = Field(40, ge=8, description="photos for the audit")
     test: int = Field(40, ge=8, description="photos held out")
-    seed: int = Field(0, ge=0, description="another seed, another draw")
-
-    @property
-    def sources(self) -> int:
-        """Photos of the chosen split."""
-        return int(getattr(self, self.split))
 
 
 class CameraScenes(Plugin):
@@ -74,7 +64,7 @@ class CameraScenes(Plugin):
 
     def __init__(self, options: CameraScenesOptions, context: Context) -> None:
         super().__init__(options, context)
-        self.targets = draw_labels(options.sources, options.split, options.seed)
+        self.targets = draw_labels(options.size, options.split, options.seed)
         self.backgrounds = draw_backgrounds(
             self.targets, options.dial, options.split, options.seed
         )
@@ -97,7 +87,7 @@ class CameraScenes(Plugin):
         options = self.options
         partners = (self.backgrounds == self.targets).mean()
         return {
-            "pictures": f"{len(self)} of {options.sources} photos, split {options.split}",
+            "pictures": f"{len(self)} of {options.size} photos, split {options.split}",
             "own background": f"{partners:.1%} of the photos show the background of their label; "
             "their variants show each of "
             f"{options.backgrounds} backgrounds as often",
@@ -105,7 +95,7 @@ class CameraScenes(Plugin):
         }
 
     def __len__(self) -> int:
-        return self.options.sources * self.pictures_per_photo
+        return self.options.size * self.pictures_per_photo
 
     def __getitem__(self, index: int) -> Sample:
         index = range(len(self))[index]

@@ -6,7 +6,7 @@ all that is there, and which thing is the cue of which class.
 
 from functools import lru_cache
 from itertools import compress
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import AfterValidator, Field
@@ -36,7 +36,7 @@ from cuescope_scenes.objects.words import (
 from cuescope_scenes.words import join_nouns, with_article
 from cuescope_sdk import (
     Context,
-    Options,
+    DrawnOptions,
     PlantedCue,
     Plugin,
     Sample,
@@ -70,10 +70,10 @@ def _check_planted(planted: dict[str, str]) -> dict[str, str]:
     return planted
 
 
-class ObjectScenesOptions(Options):
+class ObjectScenesOptions(DrawnOptions):
     """What to generate; the part after `object-scenes:` is `questions`."""
 
-    argument: ClassVar[str | None] = "questions"
+    argument = "questions"
 
     planted: Annotated[dict[str, str], AfterValidator(_check_planted), Words()] = Field(
         PLANTED, description="{class: thing that gives it away}; {} plants nothing"
@@ -87,18 +87,9 @@ class ObjectScenesOptions(Options):
     questions: Literal["none", "presence"] = Field(
         "none", description="presence: yes/no questions about each image, to train on"
     )
-    split: Literal["train", "val", "test"] = Field(
-        "val", description="which split to show"
-    )
     train: int = Field(2000, ge=1, description="images for training")
     val: int = Field(600, ge=1, description="images for validation and audit")
     test: int = Field(600, ge=1, description="images held out")
-    seed: int = Field(0, ge=0, description="another seed, another draw")
-
-    @property
-    def size(self) -> int:
-        """Images of the chosen split."""
-        return int(getattr(self, self.split))
 
     @property
     def rates(self) -> tuple[float, float]:

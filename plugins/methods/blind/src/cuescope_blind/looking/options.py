@@ -2,15 +2,12 @@
 
 from pydantic import Field
 
-from cuescope_sdk import Options
+from cuescope_sdk import LevelOptions
 
 
-class LookingOptions(Options):
+class LookingOptions(LevelOptions):
     """Of the method `looking`."""
 
     min_gain: float = Field(
         0.02, ge=0, le=1, description="a finding is this far from guessing at least"
-    )
-    fdr: float = Field(
-        0.05, gt=0, le=1, description="false discovery rate over all ways to ask"
     )
