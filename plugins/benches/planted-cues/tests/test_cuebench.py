@@ -65,8 +65,8 @@ def test_a_feature_is_the_plant_by_where_it_occurs_beyond_its_labels(
 @pytest.mark.parametrize(
     ("key", "kind", "cue", "planted"),
     [
-        ("hallucination/cup/table", "hallucination", "table for cup", True),
-        ("hallucination/cup/road", "hallucination", "table for cup", False),
+        ("thing/table", "thing", "table for cup", True),
+        ("thing/road", "thing", "table for cup", False),
         ("without question", "modality", "question", True),
         ("without video", "modality", "question", False),
         ("without video", "modality", "mark", True),
@@ -133,13 +133,7 @@ def test_every_cue_is_painted_and_named_by_its_own_key() -> None:
         pixels = np.asarray(frame.load())
         assert pixels.shape == (40, 60, 3)
         assert np.array_equal(pixels, np.asarray(frame.load()))
-    changed = [
-        kind
-        for kind in PAINTED
-        if (np.asarray(paint(grey, kind, 1).load()) != 90).any()
-    ]
-    # what these change of a picture, plain grey has not
-    assert set(PAINTED) - set(changed) == {"fade"}
+        assert (pixels != 90).any()
 
 
 def test_the_zoo_is_large_enough_and_each_cause_has_its_decoy() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cuescope.application import Runner
-from cuescope_planted_cues.auditors import ERRORS, OWN, SHEET, shelf
+from cuescope_planted_cues.auditors import ERRORS, SHEET, shelf
 from cuescope_planted_cues.matching import Answer, Match, Sheet, is_planted, match_of
 from cuescope_planted_cues.worlds import BASELINES, Configuration
 from cuescope_sdk import (
@@ -148,7 +148,6 @@ class _Bench:
             model_options=model_options,
             data=data,
             data_options=data_options,
-            tools={} if ("method", method) in OWN else self.configuration.tools,
             seed=self.settings.seed,
             device=self.settings.device,
             part=part,
@@ -219,11 +218,8 @@ class _Bench:
             return nothing
         options = {"run": str(self.runner.folder(request).path), **CONFIRM}
         tested = self._request("confirm", options, "2/2")
-        tools = dict(tested.tools)
-        # `confirm` asks no proposer
-        tools.pop("proposer", None)
         try:
-            confirmed = self.runner.run(tested.model_copy(update={"tools": tools}))
+            confirmed = self.runner.run(tested)
         except UserError as error:
             return nothing | {"why": str(error)}
         # As they were found: that, and not where `confirm` sees them, is what is graded.

@@ -20,9 +20,7 @@ LEAST_OCCURRENCES = 5
 MOST_OCCURRENCES = 300  # the strongest ones
 ALWAYS = 0.95  # where chance alone shows the cue so often, nothing can be told
 ALIKE = 40  # samples that tell the chance of another one
-# SpurLens calls its kinds of features by the task
-OBJECTS = ("recognition", "hallucination", "drop", "mask")
-# and QUAG by what is averaged or left out
+# QUAG calls its kinds of features by what is averaged or left out
 MODALITIES = ("verdict", "short-circuit", "quag-attention", "modality", "mean")
 
 
@@ -137,11 +135,9 @@ def is_planted(feature: Feature, cue: str, sheet: Sheet) -> bool:
 
 
 def _by_name(feature: Feature, cue: str, sheet: Sheet) -> bool | None:
-    """Of what speaks of an object, a modality or a background; None for anything else."""
+    """Of what speaks of a thing, a modality or a background; None for anything else."""
     name = sheet.names.get(cue, cue)
     last = feature.key.rpartition("/")[2]
-    if feature.kind in OBJECTS:
-        return last == name
     if feature.kind in MODALITIES:
         words = feature.key.lower()
         text = "text" in words or "question" in words

@@ -59,7 +59,7 @@ class Result:
 
 
 def all_tables(results: Sequence[Result]) -> Iterator[Table]:
-    """Promises of `confirm`, auditors, trials, configurations."""
+    """Promises of `confirm`, auditors, configurations."""
     auditors = chain.from_iterable(result.auditors for result in results)
     names = list(dict.fromkeys(auditors))
     both: list[str] = []
@@ -70,7 +70,6 @@ def all_tables(results: Sequence[Result]) -> Iterator[Table]:
     if ON + SHEET in both:
         yield promise_table(results, names)
     yield auditor_table(results, both)
-    yield trial_table(results, both)
     yield configuration_table(results)
 
 
@@ -231,24 +230,6 @@ def _mean_of(figure: str, grades: Sequence[Grades]) -> float | None:
     """The mean of a figure that not every auditor or find has."""
     figures = (of_result.get(figure) for of_result in grades)
     return _mean(value for value in figures if value is not None)
-
-
-def trial_table(results: Sequence[Result], names: Sequence[str]) -> Table:
-    """The share of causes that each auditor finds, by trial; in brackets, of how many."""
-    causes: dict[str, list[Result]] = defaultdict(list)
-    for result in results:
-        if result.role == "cause":
-            causes[result.configuration.trial].append(result)
-    rows = []
-    for name in names:
-        cells: list[Cell] = [name]
-        for tried in causes.values():
-            graded = filter(None, (result.grades(name) for result in tried))
-            found = [grades["detected"] for grades in graded]
-            cells.append(f"{np.mean(found):.0%} ({len(found)})" if found else None)
-        rows.append(cells)
-    note = "In brackets: of how many. Empty: the auditor does not fit."
-    return Table.of("Causes found, by trial", ("auditor", *causes), rows, note)
 
 
 def configuration_table(results: Sequence[Result]) -> Table:

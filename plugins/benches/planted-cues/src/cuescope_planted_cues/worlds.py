@@ -15,7 +15,6 @@ RATES = (0.75, 0.4)  # of the label, and of other samples, in the audited data
 STRONG = 0.97  # the same, where content would else be enough
 TOGETHER = 0.75  # of the samples, where two cues stand side by side
 UNINFORMATIVE = 0.4  # of all samples, where a decoy's model learned
-HAZE = 0.35  # of the samples are hard to see, where difficulty is planted
 PLENTY = 8000  # training samples of a decoy's model: with few, a cue that tells nothing disturbs it
 RIVALS = ("domino", "george", "distilling-failures")
 BASELINES = ("error-ranker",)
@@ -28,7 +27,7 @@ class Configuration:
 
     `learned` is the share of the label's training samples with the cue, None where it told nothing
     or was not there. `clean` is the audited data without the cue, sample by sample, where the
-    world can draw that. `trial` says what makes it hard. `label` is what the cue goes with,
+    world can draw that. `label` is what the cue goes with,
     `victim` another label, on which it is graded. `plants` are the keys of all cues that are
     planted in the data, `asked` is the one that the configuration is about.
     """
@@ -48,8 +47,6 @@ class Configuration:
     frames: float = 1.0
     plants: tuple[str, ...] = ()
     asked: str = ""
-    tools: Mapping[str, str] = field(default_factory=dict)
-    trial: str = "plain"
 
 
 @dataclass(frozen=True)
@@ -57,8 +54,7 @@ class World:
     """A data set whose samples are painted, and the toy that answers them.
 
     `cues` says which label each cue goes with; `size` is of the audited data. `victim` is the label
-    on which all cues are graded, by default the one after a cue's own. `everywhere` says which cues
-    stand in so many samples of every label, in training.
+    on which all cues are graded, by default the one after a cue's own.
     """
 
     name: str
@@ -74,8 +70,6 @@ class World:
     frames: float = 1.0
     victim: str | None = None
     plenty: int = PLENTY
-    everywhere: Mapping[str, float] = field(default_factory=dict)
-    trial: str = "plain"
 
     def toy(self, learned: float | None, even: Sequence[str] = ()) -> Spec:
         """A toy that learned all cues of this world so strongly; None: where they told nothing.
@@ -99,8 +93,6 @@ class World:
         }
         if even:
             data["rates"] = dict.fromkeys(even, (UNINFORMATIVE, UNINFORMATIVE))
-        if self.everywhere:
-            data["everywhere"] = dict(self.everywhere)
         planted = {"data": f"planted:{self.spec}", "data_options": data}
         return self.model, {**self.model_options, **planted}
 
@@ -135,27 +127,16 @@ class World:
         learned: float = USUAL,
         rates: tuple[float, float] = RATES,
         frames: float | None = None,
-        hard: float | None = None,
     ) -> Iterator[Configuration]:
-        """A toy that learned the cue, and one for which it told nothing, on the same data.
-
-        With `hard` it goes with difficulty: the picture is hazy or not as the cue is there or not,
-        in so many samples.
-        """
+        """A toy that learned the cue, and one for which it told nothing, on the same data."""
         shown = self.frames if frames is None else frames
         label = self.cues[cue]
         words = (
             f"{self.name}, {cue}, learned at {learned:g}, {rates[0]:g} to {rates[1]:g}, "
             f"{count_of(self.size, 'samples')}, {shown:g} of the frames"
         )
-        words += f", hazy with it in {hard:g}" if hard else ""
         data, audited = self.audit_data(cue, rates, shown, n)
         clean = self.audit_data(cue, (0.0, 0.0), shown, n)
-        if hard:
-            hazy = {"beside": {cue: "haze"}, "together": hard}
-            audited = {**audited, "everywhere": {"haze": HAZE}, **hazy}
-            # drawn and not painted, so that the haze stays where it is
-            clean = (data, {**audited, "hidden": (cue,)})
         # the same data for both: cause and decoy differ by the toy alone
         for role, strength in by_role(learned):
             yield Configuration(
@@ -174,7 +155,6 @@ class World:
                 frames=shown,
                 plants=(cue,),
                 asked=cue,
-                trial="difficulty" if hard else self.trial,
             )
 
     def pairs(self, first: int, learned: float = USUAL) -> Pairs:
@@ -188,7 +168,6 @@ class World:
         even: Sequence[str],
         n: int,
         together: float = TOGETHER,
-        trial: str | None = None,
     ) -> Iterator[Configuration]:
         """A cue that the toy learned and one that told it nothing, side by side in the same data.
 
@@ -219,7 +198,6 @@ class World:
                 # the other one has the other role, and is no hit here
                 plants=(asked,),
                 asked=asked,
-                trial=trial or f"companion {together:.0%}",
             )
 
     def null(self, n: int) -> Configuration:

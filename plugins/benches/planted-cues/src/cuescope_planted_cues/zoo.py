@@ -13,8 +13,6 @@ from cuescope_planted_cues.worlds import (
     BASELINES,
     RATES,
     STRONG,
-    UNINFORMATIVE,
-    USUAL,
     Configuration,
     Pairs,
     World,
@@ -59,40 +57,6 @@ def native_scenes(label: str, victim: str, n: int) -> Iterator[Configuration]:
         )
 
 
-def native_objects(name: str, companion: str, n: int) -> Iterator[Configuration]:
-    """Things beside objects, as a toy that answers questions of presence sees them."""
-    audited = {
-        "audit": "planted",
-        "strength": 0.7,
-        "elsewhere": 0.35,
-        "val": 800,
-        "seed": n,
-    }
-    for role, learned in by_role(USUAL):
-        training: dict[str, Any] = {"questions": "presence", "seed": 0}
-        if role == "decoy":
-            training |= {"strength": UNINFORMATIVE, "elsewhere": UNINFORMATIVE}
-        yield Configuration(
-            name=f"object-scenes, {companion} for {name}, {role}",
-            world="object-scenes",
-            cue="co-occurring object",
-            role=role,
-            model=("toy-fusion", {**OBJECT_TOY, "data_options": training}),
-            data=("object-scenes", audited),
-            auditors=("spurlens:k=100", *BASELINES),
-            label=name,
-            learned=learned,
-            rates=(0.7, 0.35),
-            plants=("table for cup", "tree for bird", "road for car"),
-            asked=f"{companion} for {name}",
-            # no victim either: labels are questions, with nothing to grade a sheet on
-            tools={"proposer": "co-occurrence", "detector": "annotations"},
-        )
-
-
-OBJECT_TOY = {"data": "object-scenes", "patches": 4, "epochs": 10}
-
-
 Worlds = Mapping[str, World]
 
 
@@ -109,19 +73,6 @@ def varied_pairs(clips: World) -> Pairs:
     return drawn
 
 
-def hard_pairs(trials: World) -> Pairs:
-    """Difficulty, companions, overlaps, no place: one of each in turn."""
-    placeless = replace(trials, trial="no place")
-    rounds = zip_longest(
-        [trials.pair(**row) for row in PAIRS["hard"]],
-        [trials.tangle(**row) for row in PAIRS["companions"]],
-        [trials.tangle(**row, trial="overlap") for row in PAIRS["overlaps"]],
-        [placeless.pair(**row) for row in PAIRS["placeless"]]
-        + [trials.tangle(**row, trial="no place") for row in PAIRS["unplaced"]],
-    )
-    return list(filter(None, chain.from_iterable(rounds)))
-
-
 def pairs(worlds: Worlds) -> list[list[Configuration]]:
     """Cause and decoy on the same data, world by world."""
     clips, pictures = worlds["clips"], worlds["pictures"]
@@ -134,16 +85,12 @@ def pairs(worlds: Worlds) -> list[list[Configuration]]:
         varied_pairs(clips),
     )
     # One of each kind after the other: the first ones are varied.
-    rounds = zip_longest(
-        hard_pairs(worlds["trials"]), filter(None, chain.from_iterable(plain))
-    )
-    order = list(filter(None, chain.from_iterable(rounds)))
+    order = list(filter(None, chain.from_iterable(plain)))
     # The dear ones come last.
     order += [
         native_scenes("ladybird", "basket", 36),
         native_scenes("daisy", "wreath", 37),
     ]
-    order += [native_objects("cup", "table", 51), native_objects("bird", "tree", 52)]
     return list(map(list, order))
 
 

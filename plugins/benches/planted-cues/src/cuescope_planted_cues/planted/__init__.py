@@ -63,10 +63,6 @@ class PlantedOptions(Options):
     rates: dict[Kind, tuple[float, float]] = Field(
         {}, description="cue -> its own shares, in place of `rate` and `elsewhere`"
     )
-    everywhere: dict[Kind, float] = Field(
-        {},
-        description="cue -> share of all samples that show it, whatever their label is",
-    )
     beside: dict[Kind, Kind] = Field(
         {},
         description="cue -> another one that it stands beside, whatever the label is",
@@ -134,9 +130,9 @@ class Planted(Plugin):
     def _refuse_unknown(self) -> None:
         """Raises UserError for cues without a label, and for labels that the world has not."""
         options = self.options
-        drawn = set(self._kinds)
+        drawn = set(options.cues.values())
         beside = {*options.beside, *options.beside.values()}
-        strange = (set(options.rates) - set(options.cues.values())) | (beside - drawn)
+        strange = (set(options.rates) - drawn) | (beside - drawn)
         if strange:
             raise UserError(
                 f"planted: '{min(strange)}' correlates with no label",
@@ -151,11 +147,6 @@ class Planted(Plugin):
             )
 
     @property
-    def _kinds(self) -> tuple[Kind, ...]:
-        """In the order of painting: what goes with labels lies over what is everywhere."""
-        return (*self.options.everywhere, *self.options.cues.values())
-
-    @property
     def planted_cues(self) -> tuple[PlantedCue, ...]:
         """Those of the world, and the painted ones."""
         cues: list[PlantedCue] = []
@@ -163,8 +154,6 @@ class Planted(Plugin):
             cues += self.world.planted_cues
         for label, kind in self.options.cues.items():
             cues.append(PlantedCue(key=kind, name=NAMES[kind], labels=(label,)))
-        for kind in self.options.everywhere:
-            cues.append(PlantedCue(key=kind, name=NAMES[kind]))
         return tuple(cues)
 
     @property
@@ -179,8 +168,6 @@ class Planted(Plugin):
         facts["shown by"] = (
             f"{options.rate:.0%} of the label, {options.elsewhere:.0%} of the others"
         )
-        for kind, rate in options.everywhere.items():
-            facts[NAMES[kind]] = f"in {rate:.0%} of all samples"
         for cue, other in options.beside.items():
             share = f"{options.together:.0%}"
             facts[NAMES[cue]] = f"there or not as the {NAMES[other]} in {share}"
@@ -199,7 +186,7 @@ class Planted(Plugin):
     def _paint(self, index: int) -> Sample:
         sample: Sample = self.world[index]
         sheet = {}
-        for kind in self._kinds:
+        for kind in self.options.cues.values():
             # not painted, but still drawn: a cue beside it stays in the same samples
             if kind not in self.options.hidden:
                 sheet[kind] = self._frames_with(sample, kind)
@@ -234,8 +221,6 @@ class Planted(Plugin):
     def _rate(self, sample: Sample, kind: Kind) -> float:
         """How often samples of this label show a cue that stands beside no other."""
         options = self.options
-        if kind in options.everywhere:
-            return options.everywhere[kind]
         rate, elsewhere = options.rates.get(kind, (options.rate, options.elsewhere))
         own = {label for label, cue in options.cues.items() if cue == kind}
         return rate if sample.label in own else elsewhere

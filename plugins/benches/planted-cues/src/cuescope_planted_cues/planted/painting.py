@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.random import Generator
-from PIL import Image, ImageChops, ImageDraw, ImageEnhance, ImageFont
+from PIL import Image, ImageDraw, ImageFont
 
 from cuescope_sdk import Frame, generator
 
@@ -17,10 +17,6 @@ Kind = Literal[
     "border",
     "position",
     "question",
-    "badge",
-    "fade",
-    "dusk",
-    "haze",
 ]
 NAMES: dict[Kind, str] = {
     "mark": "magenta mark in a corner",
@@ -29,10 +25,6 @@ NAMES: dict[Kind, str] = {
     "border": "yellow border",
     "position": "picture shifted to the right",
     "question": "the word 'today' in the question",
-    "badge": "white disc over the corner of the mark",
-    "fade": "faint contrast",
-    "dusk": "dark towards the right",
-    "haze": "haze",
 }
 MAGENTA = (230, 40, 220)
 GREEN = (40, 200, 60)
@@ -41,11 +33,6 @@ PAPER = (225, 225, 225)
 INK = (30, 30, 30)
 CAST = 0.35  # share of green in each pixel
 SHIFT = 0.18  # share of the width
-WHITE = (240, 240, 240)
-FADE = 0.6  # share of the contrast that is gone
-DUSK = 0.7  # share of the light that is gone at the right edge
-HAZE = 0.7  # share of each pixel that is haze
-BLOTCHES = 6  # a side: large enough to hide things, and not only their edges
 JITTER = 12  # grey levels by which the colour of a cue varies from frame to frame
 
 
@@ -70,14 +57,6 @@ def _paint(kind: Kind, seed: int, image: Image.Image) -> Image.Image:
             return _text(image, rng)
         case "border":
             return _border(image, rng)
-        case "badge":
-            return _badge(image, rng)
-        case "fade":
-            return ImageEnhance.Contrast(image).enhance(1 - FADE)
-        case "dusk":
-            return _dusk(image)
-        case "haze":
-            return _haze(image, rng)
         case _:
             return _shift(image)
 
@@ -124,28 +103,6 @@ def _border(image: Image.Image, rng: Generator) -> Image.Image:
     corner = (image.width - 1, image.height - 1)
     draw.rectangle((0, 0, *corner), outline=_colour(YELLOW, rng), width=width)
     return image
-
-
-def _badge(image: Image.Image, rng: Generator) -> Image.Image:
-    """A quarter of it lies over the lower left corner of a mark."""
-    side = min(image.size)
-    middle = (image.width - 0.2 * side, 0.2 * side)
-    ImageDraw.Draw(image).circle(middle, 0.13 * side, _colour(WHITE, rng))
-    return image
-
-
-def _dusk(image: Image.Image) -> Image.Image:
-    light = np.linspace(255, 255 * (1 - DUSK), image.width)
-    row = Image.fromarray(light.round().astype(np.uint8)[None])
-    shade = row.resize(image.size)
-    return ImageChops.multiply(image, Image.merge("RGB", [shade] * 3))
-
-
-def _haze(image: Image.Image, rng: Generator) -> Image.Image:
-    """Pale blotches, through which little is seen."""
-    greys = rng.integers(90, 230, (BLOTCHES, BLOTCHES), dtype=np.uint8)
-    blotches = Image.fromarray(greys).resize(image.size, Image.Resampling.BICUBIC)
-    return Image.blend(image, blotches.convert("RGB"), HAZE)
 
 
 def _shift(image: Image.Image) -> Image.Image:
