@@ -75,7 +75,7 @@ def test_without_labels_and_answers_dominos_mixture_is_scikit_learns() -> None:
     points, _ = scene()
     start = points.label
     ours, share = fit_mixture(
-        points.embedding, np.eye(3)[start], points.probability, start, (0.0, 0.0)
+        points.embedding, np.eye(3)[start], points.probability, start, 0.0
     )
     means = np.stack([points.embedding[start == k].mean(axis=0) for k in range(3)])
     spread = np.stack([points.embedding[start == k].var(axis=0) for k in range(3)])

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import Field, PositiveInt
 
 from cuescope_sdk import FindingOptions
 
@@ -48,17 +48,17 @@ class ErrorOptions(UnitOptions):
 class DominoOptions(ErrorOptions):
     """The mixture of Domino."""
 
-    # 10 as in Domino's first release; its present code has 1 and starts with k-means
-    label_weight: PositiveFloat = Field(
-        10.0, description="of the label's log likelihood"
-    )
-    prediction_weight: PositiveFloat = Field(
-        10.0, description="of the prediction's log likelihood"
-    )
     start: Literal["confusion", "k-means"] = Field(
         "confusion",
-        description="where the mixture starts: cells of label and prediction, or k-means",
+        description="where the mixture starts: cells of label and prediction (its first release), "
+        "or k-means (its present code)",
     )
+
+    @property
+    def weight(self) -> float:
+        """Weight of the log likelihoods of label and prediction."""
+        # 10 in Domino's first release, and 1 in its present code
+        return 10.0 if self.start == "confusion" else 1.0
 
 
 class GeorgeOptions(UnitOptions):
@@ -68,9 +68,6 @@ class GeorgeOptions(UnitOptions):
         10,
         ge=2,
         description="clusters of a class at most, from 2 on",
-    )
-    restarts: PositiveInt = Field(
-        3, description="starts of each mixture; the likeliest is kept"
     )
 
 

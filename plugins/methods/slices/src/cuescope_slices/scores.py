@@ -15,17 +15,18 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy.random import Generator
 
-# of the support vector machine, as the published code tries
+# of the support vector machine, as the code of Jain et al. (2022) tries
 PENALTIES = np.logspace(-6, 0, 7)
 TINY = np.finfo(np.float64).eps
 # a component of equal points has no variance, and its density would be infinite
-FLOOR = 1e-6
-TOLERANCE = 1e-3
-# of the authors' code: components, principal components, steps of Domino; directions of George
-DOMINO_COMPONENTS = 25
-DOMINO_DIMS = 128
-DOMINO_STEPS = 100
-GEORGE_DIMS = 2
+FLOOR = 1e-6  # the default of scikit-learn's GaussianMixture (reg_covar)
+TOLERANCE = 1e-3  # the default of scikit-learn's GaussianMixture (tol)
+# as the authors' code has them, Domino's and George's
+DOMINO_COMPONENTS = 25  # Eyuboglu et al., 2022
+DOMINO_DIMS = 128  # principal components (Eyuboglu et al., 2022)
+DOMINO_STEPS = 100  # Eyuboglu et al., 2022
+STARTS = 3  # of a mixture (Sohoni et al., 2020)
+GEORGE_DIMS = 2  # Sohoni et al., 2020
 
 Some = Int[np.ndarray, " some"]  # numbers of points
 PerDim = Float[np.ndarray, "point dim"]
@@ -159,12 +160,12 @@ def fit_mixture(
     label: PerClass,
     prediction: PerClass,
     start: Int[np.ndarray, " point"],
-    weights: tuple[float, float],
+    weight: float,
 ) -> tuple[Mixture, PerSlice]:
     """Expectation maximisation from hard clusters `start`: the mixture, and responsibilities.
 
-    scikit-learn's GaussianMixture takes no label and prediction beside the embedding. `weights`
-    are those of their log likelihoods; `prediction` holds probabilities, which are taken as
+    scikit-learn's GaussianMixture takes no label and prediction beside the embedding. `weight`
+    is that of their log likelihoods; `prediction` holds probabilities, which are taken as
     counts. `FLOOR` is added to variances; a change of the mean log likelihood below `TOLERANCE`
     ends it.
     """
@@ -173,7 +174,7 @@ def fit_mixture(
     last = -np.inf
     for _ in range(DOMINO_STEPS):
         mixture = _maximise(z, label, prediction, share)
-        share, likelihood = responsibilities(mixture, z, label, prediction, weights)
+        share, likelihood = responsibilities(mixture, z, label, prediction, weight)
         if abs(likelihood - last) < TOLERANCE:
             break
         last = likelihood
@@ -206,16 +207,15 @@ def responsibilities(
     z: PerDim,
     label: PerClass | None,
     prediction: PerClass | None,
-    weights: tuple[float, float] = (1.0, 1.0),
+    weight: float = 1.0,
 ) -> tuple[PerSlice, float]:
     """P(slice | point), by embedding alone where label and prediction are None; mean likelihood."""
     log = mixture.log_gaussian(z)
-    label_weight, prediction_weight = weights
     if label is not None:
         # TINY: a label that a component never had would be log 0
-        log = log + label_weight * np.log(label @ mixture.label.T + TINY)
+        log = log + weight * np.log(label @ mixture.label.T + TINY)
     if prediction is not None:
-        log = log + prediction_weight * np.log(prediction @ mixture.prediction.T + TINY)
+        log = log + weight * np.log(prediction @ mixture.prediction.T + TINY)
     # the largest as 0: exp of large negative logs would be 0 for every slice
     top = log.max(axis=1, keepdims=True)
     sums = np.exp(log - top).sum(axis=1, keepdims=True)
@@ -265,15 +265,16 @@ def domino(points: Points, options: Any, seed: int, rng: Generator) -> list[Slic
     else:
         start = confusion_start(points, fitted, components, rng)
     one_hot = np.eye(points.classes)[points.label]
-    weights = (options.label_weight, options.prediction_weight)
     mixture, _ = fit_mixture(
         z[fitted],
         one_hot[fitted],
         points.probability[fitted],
         start,
-        weights,
+        options.weight,
     )
-    informed, _ = responsibilities(mixture, z, one_hot, points.probability, weights)
+    informed, _ = responsibilities(
+        mixture, z, one_hot, points.probability, options.weight
+    )
     # measured points must not join a slice because they are errors
     blind, _ = responsibilities(mixture, z, None, None)
     share = np.where(points.fitted[:, None], informed, blind)
@@ -305,7 +306,7 @@ def george(points: Points, options: Any, seed: int, rng: Generator) -> list[Slic
         if len(mine) < 3:
             continue
         z = reduce(points.embedding, mine, GEORGE_DIMS, seed)
-        model = best_mixture(z[mine], options.clusters, options.restarts, seed)
+        model = best_mixture(z[mine], options.clusters, seed)
         if model is None:
             continue
         best = model.predict(z)
@@ -322,7 +323,7 @@ def george(points: Points, options: Any, seed: int, rng: Generator) -> list[Slic
     return slices
 
 
-def best_mixture(z: PerDim, most: int, restarts: int, seed: int) -> Any:
+def best_mixture(z: PerDim, most: int, seed: int) -> Any:
     """The Gaussian mixture whose clusters have the best mean silhouette; None where none has.
 
     Each cluster counts alike, as in the published code, which of equals takes the more clusters.
@@ -337,7 +338,7 @@ def best_mixture(z: PerDim, most: int, restarts: int, seed: int) -> Any:
     # a silhouette needs fewer clusters than points
     greatest = min(most, len(distinct) - 1)
     for count in range(2, greatest + 1):
-        model = GaussianMixture(count, n_init=restarts, random_state=seed % 2**32)
+        model = GaussianMixture(count, n_init=STARTS, random_state=seed % 2**32)
         # a mixture that is still moving is judged as it is
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)

@@ -75,33 +75,15 @@ def parameters(cls: Any) -> Mapping[str, inspect.Parameter]:
     return inspect.signature(cls.__call__).parameters
 
 
-def guidance_name(cls: Any) -> str:
-    """Guidance that a model was distilled with has no default where it has none of it (Qwen)."""
-    default = getattr(parameters(cls).get("guidance_scale"), "default", None)
-    return "true_cfg_scale" if default is None else "guidance_scale"
+def is_distilled(cls: Any) -> bool:
+    """True if guidance was distilled into a model: it has no default where there is none."""
+    return getattr(parameters(cls).get("guidance_scale"), "default", None) is None
 
 
-def require_options(owner: str, cls: Any, options: EditorOptions) -> None:
-    """Raise UserError for an option that the pipeline would not hear."""
-    strength = getattr(options, "strength", 1.0)
-    given = {
-        guidance_name(cls): options.guidance,
-        # 1 is what a pipeline without the option does
-        "strength": None if strength == 1 else strength,
-        "size": options.size,
-    }
-    known = set(parameters(cls))
-    if not cls.__name__.startswith(OWN_SIZE):
-        known.add("size")
-    for name, value in given.items():
-        if value is not None and name not in known:
-            raise UserError(
-                f"{owner}: {cls.__name__} takes no {name.removesuffix('_scale')}",
-                remedy="Leave the option out",
-            )
-    # of this many steps diffusers runs the last ones
-    if int(options.steps * strength) < 1:
+def require_size(owner: str, cls: Any, options: EditorOptions) -> None:
+    """Raise UserError for a size that the pipeline would not hear."""
+    if options.size is not None and cls.__name__.startswith(OWN_SIZE):
         raise UserError(
-            f"{owner}: strength {strength:g} of {options.steps} steps is none",
-            expected="steps x strength of 1 or more",
+            f"{owner}: {cls.__name__} takes no size",
+            remedy="Leave the option out",
         )

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from PIL import Image
 
-from cuescope_diffusers.classes import inpainting_class, instruct_class, require_options
+from cuescope_diffusers.classes import inpainting_class, instruct_class, require_size
 from cuescope_diffusers.files import find_pipeline
 from cuescope_diffusers.options import EditorOptions, InpaintOptions
 from cuescope_diffusers.pipelines import Job, OpenPipeline, open_network, open_pipeline
@@ -38,15 +38,12 @@ class Editor:
         self._files = files
         find = inpainting_class if self._masked else instruct_class
         self._opener, cls = find(files)
-        require_options(owner, cls, options)
+        require_size(owner, cls, options)
         self.fingerprint = self._fingerprint()
         self.facts = {
             "pipeline": cls.__name__,
             "weights": files.source.title,
             "steps": str(options.steps),
-            "guidance": "its own"
-            if options.guidance is None
-            else f"{options.guidance:g}",
             "dtype": str(self._dtype).removeprefix("torch."),
             "device": self._device_name(),
         }

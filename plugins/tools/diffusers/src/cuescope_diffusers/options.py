@@ -20,11 +20,6 @@ class EditorOptions(Options):
         None, description="branch, tag or commit of a hub id; default: main"
     )
     steps: PositiveInt = Field(30, description="denoising steps (COVAR, A.6: 30)")
-    guidance: float | None = Field(
-        None,
-        ge=0,
-        description="classifier-free guidance; default: the pipeline's own (SD: 7.5)",
-    )
     size: PositiveInt | None = Field(
         None,
         description="the network works on as many pixels as a square of this side has; "
@@ -40,12 +35,6 @@ class InpaintOptions(EditorOptions):
 
     model: RepositoryName = Field(
         "stable-diffusion-v1-5/stable-diffusion-inpainting", description=MODEL
-    )
-    strength: float = Field(
-        1.0,
-        gt=0,
-        le=1,
-        description="1: nothing of what lay under the mask is left; less starts from it",
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from PIL import Image
 
-from cuescope_diffusers.classes import OWN_SIZE, guidance_name, parameters
+from cuescope_diffusers.classes import OWN_SIZE, is_distilled, parameters
 from cuescope_diffusers.options import EditorOptions
 from cuescope_sdk import UserError
 from cuescope_sdk.torch import Source, fault_of, quiet, refuse_larger_networks
@@ -84,7 +84,8 @@ class OpenPipeline:
             "image": job.image,
             "generator": torch.Generator("cpu").manual_seed(job.seed),
             "num_inference_steps": options.steps,
-            "strength": getattr(options, "strength", 1.0),
+            # nothing of what lay under the mask is left
+            "strength": 1.0,
         }
         if job.mask is not None:
             given["mask_image"] = job.mask
@@ -92,9 +93,7 @@ class OpenPipeline:
             given |= {"width": width, "height": height}
             # Flux Kontext would choose a size by itself
             given |= {"max_area": width * height, "_auto_resize": False}
-        if options.guidance is not None:
-            given[guidance_name(self._cls)] = options.guidance
-        if guidance_name(self._cls) == "true_cfg_scale":
+        if is_distilled(self._cls):
             # without one there is no guidance; this is what its authors give
             given["negative_prompt"] = " "
         # no pipeline takes all of these
