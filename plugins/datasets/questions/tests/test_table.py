@@ -4,11 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pytest
 from media_files import MediaFile
 
 from cuescope_questions import QuestionTable
-from cuescope_questions.answers import find_form
+from cuescope_questions.answers import AnswerForms
 from cuescope_sdk import Context, UserError
 from cuescope_sdk.logs import without_letters
 from cuescope_testing import LayoutContract, Mistake
@@ -206,8 +207,10 @@ def test_letters_before_options_go_where_all_have_their_own() -> None:
 
 
 def test_letters_in_either_case_are_letters() -> None:
-    options = [["x", "y"]] * 2
-    assert find_form(["a", "(B)"], options, ["row 1", "row 2"]) == "letter"
+    forms = AnswerForms()
+    for answer in ("a", "(B)"):
+        forms.add(answer, ["x", "y"], "a row")
+    assert forms.choose() == "letter"
 
 
 def test_numbers_with_a_point_are_places_and_half_a_pair_is_replaced(
@@ -254,3 +257,46 @@ def test_with_a_limit_only_videos_of_drawn_questions_are_opened(tmp_path: Path) 
     data = QuestionTable(QuestionTable.Options(**options), context)
     assert len(data) == len(data.clips) == 2
     assert data.facts["drawn"] == "2 of 6; no file of the others is opened"
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("limit", [1, 7, 40])
+def test_a_draw_is_of_the_questions_that_all_rows_give(
+    suffix: str, limit: int, tmp_path: Path
+) -> None:
+    rows = []
+    for number in range(60):
+        options = {"a": f"red {number}", "b": "" if number % 9 == 0 else "blue"}
+        row = {"question": f"what is {number}", **options, "answer": "A"}
+        rows.append(row | {"video": f"v{number // 3}", "key": f"q{number}"})
+    file = tmp_path / f"asked.{suffix}"
+    frame = pandas.DataFrame(rows)
+    if suffix == "csv":
+        frame.to_csv(file, index=False)
+    elif suffix == "jsonl":
+        file.write_text("\n".join(map(json.dumps, rows)))
+    else:
+        frame.to_parquet(file)
+    options = QuestionTable.Options(path=file, options="a,b")
+    whole = QuestionTable(options, Context())
+    drawn = QuestionTable(options, Context(limit=limit))
+    numbers = Context(limit=limit).draw([sample.group for sample in whole])
+    assert [whole[number] for number in numbers] == list(drawn)
+    assert drawn.facts["left out"] == whole.facts["left out"]
+
+
+def test_a_file_that_is_exchanged_while_it_is_read_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("question,a,b,answer\nwhat,red,blue,A\n")
+    draw = Context.draw
+
+    def exchange(context: Context, groups: Any) -> Any:
+        file.write_text("question,a,b,answer\nwhat else,red,blue,B\n")
+        return draw(context, groups)
+
+    monkeypatch.setattr(Context, "draw", exchange)
+    options = QuestionTable.Options(path=file, options="a,b")
+    with pytest.raises(UserError, match=r"rows\.csv has changed while it was read"):
+        QuestionTable(options, Context())

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from cuescope_sdk.data._groups import (
         BY_ITSELF as BY_ITSELF,
         Grouping as Grouping,
-        names_source as names_source,
         source_column as source_column,
         source_of as source_of,
     )
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from cuescope_sdk.data._independence import (
         independent_samples as independent_samples,
     )
+    from cuescope_sdk.data._manifest import Manifest as Manifest, Row as Row
     from cuescope_sdk.data._media.content import content_digest as content_digest
     from cuescope_sdk.data._media.files import (
         kind_of as kind_of,
@@ -91,7 +91,6 @@ __getattr__, __dir__, __all__ = attach(
         "._groups": [
             "BY_ITSELF",
             "Grouping",
-            "names_source",
             "source_column",
             "source_of",
         ],
@@ -102,6 +101,7 @@ __getattr__, __dir__, __all__ = attach(
             "MediaFolder",
         ],
         "._independence": ["independent_samples"],
+        "._manifest": ["Manifest", "Row"],
         "._media.content": ["content_digest"],
         "._media.files": ["kind_of", "printable_name", "shorten_names"],
         "._media.frames": ["Probe"],

@@ -123,22 +123,29 @@ def names_source(column: object) -> bool:
 
 
 def source_column(rows: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return the column by whose name and values rows share a source, None where none does.
-
-    Of several it is the one with the fewest sources. A column with a source for each row, or one
-    for all, shows no grouping.
-    """
+    """Return the column by whose name and values rows share a source, None where none does."""
     columns = dict.fromkeys(name for row in rows for name in row)
-    best: tuple[int, str] | None = None
-    for name in columns:
-        if not names_source(name):
-            continue
-        values = [source_of(row, name) for row in rows]
+    return spread_source(
+        {
+            name: [source_of(row, name) for row in rows]
+            for name in columns
+            if names_source(name)
+        }
+    )
+
+
+def spread_source(columns: Mapping[str, Sequence[str | None]]) -> str | None:
+    """Return the column with the fewest sources of those that name any for several rows.
+
+    A column with a source for each row, or one for all, shows no grouping.
+    """
+    counts = {}
+    for name, values in columns.items():
         filled = [value for value in values if value is not None]
         count = len(set(filled))
-        if 1 < count < len(filled) and (best is None or count < best[0]):
-            best = count, name
-    return None if best is None else best[1]
+        if 1 < count < len(filled):
+            counts[name] = count
+    return min(counts, key=counts.__getitem__, default=None)
 
 
 def source_of(row: Mapping[str, Any], column: str) -> str | None:

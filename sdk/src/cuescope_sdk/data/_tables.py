@@ -7,8 +7,6 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from io import StringIO
 
 from cuescope_core.plain_json import SHOWN
 from cuescope_sdk import UserError
@@ -62,7 +60,9 @@ def delimiter_of(text: str, delimiter: str) -> str:
 
     Spreadsheets write CSV with semicolons where a comma is the decimal mark.
     """
-    header = _NEWLINE.split(text.lstrip(), maxsplit=1)[0]
+    begun = text.lstrip()
+    end = _NEWLINE.search(begun)
+    header = begun[: end.start()] if end else begun
     if delimiter == "," and "," not in header:
         return next((mark for mark in "\t;" if mark in header), ",")
     return delimiter
@@ -74,42 +74,46 @@ def _records(
     delimiter: str,
 ) -> Iterator[tuple[int, list[str], str]]:
     """The last line, the cells and the raw text of each record; blank lines are none."""
-    lines = _NEWLINE.split(text)
-    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    lines: list[str] = []
+
+    def read_lines() -> Iterator[str]:
+        start = 0
+        for end in _NEWLINE.finditer(text):
+            lines.append(text[start : end.end()])
+            start = end.end()
+            yield lines[-1]
+        if start < len(text):
+            lines.append(text[start:])
+            yield lines[-1]
+
+    reader = csv.reader(read_lines(), delimiter=delimiter, strict=True)
     width = 0
     while True:
         start = reader.line_num
+        lines.clear()
+        # cells may hold pictures, longer than csv takes by itself: the most that it can
+        limit = csv.field_size_limit(2**31 - 1)
         try:
-            with _long_cells():
-                cells = next(reader, None)
+            cells = next(reader, None)
         except csv.Error as error:
-            raise _stray_quote(name, start + 1, lines[start], str(error)) from None
+            raise _stray_quote(name, start + 1, lines[0], str(error)) from None
+        finally:
+            csv.field_size_limit(limit)
         if cells is None:
             return
-        raw = "\n".join(lines[start : reader.line_num])
+        raw = "".join(lines).rstrip("\r\n")
         width = width or len(cells)
         # strict or not, csv takes a quote within an unquoted cell as a character
-        if raw.count('"') % 2 or _swallows_rows(cells, delimiter, width):
-            raise _stray_quote(
-                name, start + 1, lines[start], "a quote that is not closed"
-            )
+        if raw.count('"') % 2 or _swallows_rows(cells, raw, delimiter, width):
+            raise _stray_quote(name, start + 1, lines[0], "a quote that is not closed")
         if cells:
             yield reader.line_num, cells, raw
 
 
-@contextmanager
-def _long_cells() -> Iterator[None]:
-    """Let cells hold pictures, longer than csv takes by itself: the most that it can."""
-    limit = csv.field_size_limit(2**31 - 1)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(limit)
-
-
-def _swallows_rows(cells: Sequence[str], delimiter: str, width: int) -> bool:
+def _swallows_rows(cells: Sequence[str], raw: str, delimiter: str, width: int) -> bool:
     """True if a cell holds whole rows: as many delimiters a line as the header has."""
-    if len(cells) > width:  # told in its own words
+    # more cells are told in their own words
+    if len(cells) > width or _NEWLINE.search(raw) is None:
         return False
     for cell in cells:
         breaks = len(_NEWLINE.findall(cell))
@@ -122,6 +126,6 @@ def _stray_quote(name: str, line: int, text: str, fault: str) -> UserError:
     return UserError(
         f"{name} line {line}",
         expected="quotes around whole cells",
-        got=f"{fault} in {text[:SHOWN]!r}",
+        got=f"{fault} in {text.rstrip()[:SHOWN]!r}",
         remedy='Write a quote within a cell twice, and quotes around the cell: "5"" nail"',
     )

@@ -177,8 +177,9 @@ class LogFile:
                 yield from self.parquet_rows(columns)
             case suffix:
                 file = TextFile(self.path, self.title)
+                name = file.name
                 for line, row in file.table("\t" if suffix == ".tsv" else ","):
-                    yield f"{file.name} line {line}", dict(row)
+                    yield f"{name} line {line}", row
 
     def _json_rows(self, inside: str | None) -> Iterator[tuple[str, dict[str, Any]]]:
         file = TextFile(self.path, self.title)

@@ -17,13 +17,13 @@ from cuescope_folder.layout import (
     scan,
     tables_in,
 )
-from cuescope_folder.manifest import manifest_items
+from cuescope_folder.manifest import ManifestItems
 from cuescope_folder.options import FolderOptions
 from cuescope_folder.places import Place, RemoteCells, find_place
 from cuescope_folder.shards import shard_rows
-from cuescope_folder.tables import read_rows, with_named_columns
+from cuescope_folder.tables import read_manifest, with_named_columns
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.data import Unread, are_frames
+from cuescope_sdk.data import Manifest, Unread, are_frames
 from cuescope_sdk.report import count_of
 
 LOOSE = (
@@ -68,24 +68,26 @@ def in_table(place: Place, options: FolderOptions, context: Context) -> Found:
     unread = Unread()
     if place.manifest is not None:
         name = place.manifest.name
-        rows = read_rows(place.manifest, copies)
         given = {
             "path": options.image,
             "label": options.label,
             options.group: options.group,
         }
-        rows = with_named_columns(rows, name, given)
+        manifest = with_named_columns(
+            read_manifest(place.manifest, copies), name, given
+        )
     else:
         name = f"{len(place.shards)} shards"
         rows, unread = shard_rows(place.shards, copies, place.roots, context)
+        manifest = Manifest.of_rows(rows)
     remote = RemoteCells(place, context)
-    read = manifest_items(rows, name, place.root, options.group, copies.files, remote)
+    read = ManifestItems(
+        manifest, name, place.root, options.group, copies.files, remote
+    )
     read.paths.unread.take(unread)
     # a person may name a file of choices from here
     root = place.root or Path.cwd()
-    return Found(
-        root, read.items, read.columns, read.paths.unread, facts, locate=read.locate
-    )
+    return Found(root, read.items, read.paths.unread, facts, rows=read)
 
 
 def in_export(
@@ -106,7 +108,7 @@ def in_export(
     if all(item.label is None for item in items):
         passed_over["labels"] = "none that is the one of a picture"
     labels = tuple(sorted({item.label for item in items if item.label is not None}))
-    return Found(export.root, items, frozenset(), unread, passed_over, labels)
+    return Found(export.root, items, unread, passed_over, labels)
 
 
 def in_folders(root: Path, options: FolderOptions, facts: Mapping[str, str]) -> Found:
@@ -138,7 +140,7 @@ def in_folders(root: Path, options: FolderOptions, facts: Mapping[str, str]) -> 
         passed_over["not read"] = (
             f"{shorten_list(tables)} (-O data.manifest={tables[0]} reads it)"
         )
-    return Found(root, items, frozenset(), unread, passed_over)
+    return Found(root, items, unread, passed_over)
 
 
 def clips_or_photos(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from math import isfinite
 from typing import Annotated, Any, NamedTuple
 
@@ -12,44 +12,6 @@ from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 from cuescope_sdk import UserError
 from cuescope_sdk.data import printable_name
 from cuescope_sdk.logs import parse_json
-
-
-@cache
-def _shared(columns: tuple[str, ...]) -> tuple[str, ...]:
-    return columns
-
-
-class Row:
-    """A row without its missing cells; `location` is where it stands ("t.csv line 4").
-
-    A million rows share the names of their columns.
-    """
-
-    __slots__ = ("_values", "columns", "location")
-
-    def __init__(self, location: str, cells: Mapping[str, Any]) -> None:
-        self.location = location
-        self.columns = _shared(tuple(cells))
-        self._values = tuple(cells.values())
-
-    @property
-    def cells(self) -> dict[str, Any]:
-        """The cells by column."""
-        return dict(zip(self.columns, self._values, strict=True))
-
-    def get(self, column: str | None) -> Any:
-        """The cell of a column; None where it is missing."""
-        if column not in self.columns:
-            return None
-        return self._values[self.columns.index(column)]
-
-    def call_columns(self, names: Mapping[str, str]) -> None:
-        """Call each column by another name."""
-        self.columns = _renamed(self.columns, names)
-
-
-def _renamed(columns: tuple[str, ...], names: Mapping[str, str]) -> tuple[str, ...]:
-    return _shared(tuple(names[column] for column in columns))
 
 
 def plain(value: object) -> Any:

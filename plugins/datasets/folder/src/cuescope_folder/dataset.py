@@ -1,7 +1,7 @@
 """Files with what is known of them -> a data set, wherever they were found."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
@@ -17,6 +17,7 @@ from cuescope_folder.answers import (
 from cuescope_folder.copies import require_unchanged_copies
 from cuescope_folder.grouping import group_facts, group_items
 from cuescope_folder.layout import Item, canonical_split
+from cuescope_folder.manifest import ManifestItems
 from cuescope_folder.options import SampleOptions
 from cuescope_folder.regions import as_shown
 from cuescope_folder.samples import (
@@ -39,29 +40,17 @@ from cuescope_sdk import (
 )
 from cuescope_sdk.data import Unread, probe_all
 
-# items with their files, and facts about these
-Located = tuple[list[Item], Mapping[str, str]]
-
-
-def located_already(items: Sequence[Item]) -> Located:
-    """The items as they are."""
-    return list(items), {}
-
 
 @dataclass(frozen=True)
 class Found:
-    """The items, the columns of their table, what was passed over, and more of that in words.
-
-    `locate` finds the files of the items that are drawn, and brings those that are elsewhere.
-    """
+    """The items, the `rows` they stand in, what was passed over, and more of that in words."""
 
     root: Path
     items: list[Item]
-    columns: frozenset[str]
     unread: Unread
     facts: Mapping[str, str] = field(default_factory=dict)
     labels: tuple[str, ...] = ()  # all that there are, where that is known
-    locate: Callable[[Sequence[Item]], Located] = located_already
+    rows: ManifestItems | None = None
     marks: tuple[str, ...] = ()  # of where they are from, in the fingerprint
 
 
@@ -82,7 +71,7 @@ class FileSamples(Plugin):
         unread = found.unread
         passed_over = dict(found.facts)
         every = one_spelling(found.items, options.choices)
-        grouping = group_items(every, options.group, found.columns)
+        grouping = group_items(every, options.group, found.rows)
         choices = options.choices
         # not for open answers: choices beside them are refused
         if choices is None and found.labels and options.answers != "open":
@@ -94,10 +83,10 @@ class FileSamples(Plugin):
         of_split = in_split(every, options.split)
         drawn = context.draw([groups[number] for number in of_split])
         chosen = [of_split[number] for number in drawn]
-        items, located = found.locate(
-            [replace(every[number], group=groups[number]) for number in chosen]
-        )
-        passed_over |= located
+        items = [replace(every[number], group=groups[number]) for number in chosen]
+        if found.rows is not None:
+            items, located = found.rows.locate(items)
+            passed_over |= located
         if len(chosen) < len(of_split):
             passed_over["drawn"] = (
                 f"{len(chosen):,} of {len(of_split):,}; no file of the others is opened"

@@ -1,31 +1,25 @@
 """Which items are of one source: by a column of the manifest, a rule on paths, or a shared file."""
 
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from cuescope_folder.answers import shorten_list
 from cuescope_folder.layout import Item
+from cuescope_folder.manifest import ManifestItems
 from cuescope_sdk import UserError, nearest
-from cuescope_sdk.data import (
-    BY_ITSELF,
-    Grouping,
-    names_source,
-    source_column,
-    source_of,
-)
+from cuescope_sdk.data import BY_ITSELF, Grouping
 
 
 def group_items(
     items: Sequence[Item],
     rule: str | None,
-    columns: Collection[str],
+    rows: ManifestItems | None,
 ) -> Grouping | None:
     """The groups of the items: those of their column, or else by `rule` or a shared file.
 
-    `columns` are those of the manifest, none where there is no manifest. None where nothing says
-    which items are of one group. Raises UserError for a `rule` that is an empty column, or looks
-    like the name of one that is not there.
+    `rows` are those of the manifest, where there is one. None where nothing says which items are of
+    one group. Raises UserError for a `rule` that looks like the name of a column that is not there.
     """
+    columns = () if rows is None else rows.columns
     keys = [item.key for item in items]
     paths = [item.path or item.key for item in items]
     groups = [item.group for item in items]
@@ -48,19 +42,12 @@ def group_items(
                 remedy=nearest(rule, columns),
             )
         return Grouping.by_rule(rule, keys, paths, "folder")
-    named = [name for name in columns if names_source(name)]
-    if named:
-        rows = [_cells_of(item, named) for item in items]
-        if (column := source_column(rows)) is not None:
-            sources = [source_of(row, column) for row in rows]
-            return Grouping.of(keys, sources, f"column '{column}'")
+    if rows is not None and rows.source is not None:
+        column, sources = rows.source
+        return Grouping.of(keys, sources, f"column '{column}'")
     if len(set(paths)) < len(items):
         return Grouping(paths, "file, as several rows are about one")
     return None
-
-
-def _cells_of(item: Item, columns: Sequence[str]) -> dict[str, Any]:
-    return {} if item.row is None else {name: item.row.get(name) for name in columns}
 
 
 def group_facts(

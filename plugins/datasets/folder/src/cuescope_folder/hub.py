@@ -13,16 +13,16 @@ from typing import Annotated, Any
 
 from pydantic import Field, PositiveInt
 
-from cuescope_folder.cells import Row
 from cuescope_folder.columns import Columns, choose_columns
 from cuescope_folder.copies import Copies, Record
 from cuescope_folder.dataset import FileSamples, Found
 from cuescope_folder.layout import canonical_split
-from cuescope_folder.manifest import manifest_items
+from cuescope_folder.manifest import ManifestItems
 from cuescope_folder.options import SampleOptions
 from cuescope_folder.repository import Repository
 from cuescope_folder.roots import Roots
 from cuescope_sdk import Names, UserError, Words, digest, how_to_install, nearest
+from cuescope_sdk.data import Manifest
 from cuescope_sdk.models import require_hub
 
 PREFERRED = ("test", "val")  # splits, where none is named
@@ -124,22 +124,21 @@ class HuggingFace(FileSamples):
             records = copies.read_once(
                 stamp, lambda: self._records(data, repository, columns, copies, own)
             )
-        rows = [
-            Row(record.location, record.cells | {"split": split}) for record in records
-        ]
-        if not rows:
+        if not records:
             raise UserError(f"hf: {repository} has no rows in split {split}")
-        read = manifest_items(rows, repository, None, options.group, copies.files)
+        manifest = Manifest.of_rows(
+            (record.location, record.cells | {"split": split}) for record in records
+        )
+        read = ManifestItems(manifest, repository, None, options.group, copies.files)
         chosen = "" if wanted else " (guessed)"
         facts = pinned | {"split": split + chosen, "columns": columns.words}
         return Found(
             Path.cwd(),
             read.items,
-            read.columns,
             read.paths.unread,
             facts,
             columns.names,
-            read.locate,
+            read,
             # of a folder the content alone counts
             (*pinned.values(), split),
         )

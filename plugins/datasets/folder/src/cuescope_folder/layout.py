@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
-from cuescope_folder.cells import Row
 from cuescope_sdk import UserError, inside, nearest
 from cuescope_sdk.data import PictureShape, Unread, kind_of, printable_name
 from cuescope_sdk.report import count_of
@@ -57,7 +56,7 @@ class Item:
     `turns` says; `actions` are (name, start, end) in seconds; `choices` are its own, if it has any;
     `group` is its source, where a column names it; `location` says where the item was named
     ("manifest.csv line 4"); `path` is that of its file inside the data set, where several items may
-    be about one. Of an item that is not located yet, the `row` says the rest.
+    be about one. Of an item that is not located yet, the row of this `number` says the rest.
     """
 
     key: str
@@ -74,7 +73,7 @@ class Item:
     annotations: Mapping[str, Any] = field(default_factory=dict)
     location: str = ""
     path: str = ""
-    row: Row | None = None
+    number: int = 0
 
 
 def locate(path: Path, manifest: Path | None) -> tuple[Path, Path | None]:

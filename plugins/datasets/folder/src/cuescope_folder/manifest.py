@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from os import scandir
@@ -12,14 +12,14 @@ from types import MappingProxyType
 from typing import Any
 
 from cuescope_folder.addresses import is_address, name_at
-from cuescope_folder.cells import COLUMNS, Row, plain, read_cells, wrong_cell
+from cuescope_folder.cells import COLUMNS, Known, plain, read_cells, wrong_cell
 from cuescope_folder.layout import Item, canonical_split, natural, scan
 from cuescope_folder.places import RemoteCells
 from cuescope_folder.samples import with_mask
 from cuescope_folder.spelling import Names, as_written
-from cuescope_folder.tables import name_known_columns
+from cuescope_folder.tables import known_columns
 from cuescope_sdk import Detection, UserError, inside
-from cuescope_sdk.data import Unread, kind_of
+from cuescope_sdk.data import Manifest, Row, Unread, kind_of
 
 # of all items that are not located: a million dictionaries would fill memory
 NOT_YET: Mapping[str, Any] = MappingProxyType({})
@@ -165,86 +165,106 @@ class Paths:
                 yield path
 
 
-@dataclass(frozen=True)
-class Manifest:
-    """An item a row, and the columns as they are written; files are found at need."""
+class ManifestItems:
+    """An item a row of a manifest; files and all else are looked for once they are drawn.
 
-    items: list[Item]
-    columns: frozenset[str]
-    paths: Paths
+    The group of an item stands in the column `group`, or else in that of this name. `path` is in
+    the resolved folder `root`, and may not leave it, or `copies` have it; without a `root` they
+    have all. The label is `label`, `answer` where there is no `label`, or the first of `answers`;
+    None where the row has timed `actions` instead. Raises UserError naming the line for a missing
+    cell, a path that leaves `root`, and a cell that is not what its column holds.
+    """
+
+    def __init__(
+        self,
+        manifest: Manifest,
+        name: str,
+        root: Path | None,
+        group: str | None = None,
+        copies: dict[str, Path] | None = None,
+        remote: RemoteCells | None = None,
+    ) -> None:
+        self.paths = Paths(root, {} if copies is None else copies, remote)
+        self.columns = sorted(manifest.columns)
+        self._manifest = manifest
+        self._known = known_columns(self.columns, name)
+        self._group = group
+        uses: Counter[str] = Counter()
+        self.items = [
+            self._item(number, row, uses) for number, row in enumerate(manifest)
+        ]
+
+    @property
+    def source(self) -> tuple[str, list[str | None]] | None:
+        """The column that shows what rows were taken from, and what each was taken from."""
+        return self._manifest.source(self._known)
 
     def locate(self, items: Sequence[Item]) -> tuple[list[Item], Mapping[str, str]]:
         """The items with their files, and all else that their rows say; facts about the files."""
-        located = [_located(item, self.paths) for item in items]
+        rows = self._manifest.take(item.number for item in items)
+        located = [self._located(item, rows[item.number]) for item in items]
         if self.paths.remote is None:
             return located, {}
         files = [with_mask(item, item.files) for item in located]
         return located, self.paths.remote.fetch(chain.from_iterable(files))
 
+    def _cells(self, row: Row) -> dict[str, Any]:
+        """The cells by the names that are known here; the group's is `group`."""
+        known = self._known
+        cells = {known.get(name, name): cell for name, cell in row.cells.items()}
+        group = cells.pop("group", None)
+        # the column that a person named goes before one that is called so
+        if self._group is not None and known.get(self._group) != "group":
+            group = cells.get(known.get(self._group, self._group))
+        if group is not None and str(group).strip():
+            cells["group"] = group
+        return cells
 
-def manifest_items(
-    rows: Sequence[Row],
-    name: str,
-    root: Path | None,
-    group: str | None = None,
-    copies: dict[str, Path] | None = None,
-    remote: RemoteCells | None = None,
-) -> Manifest:
-    """An item a row; its group stands in the column `group`, or else in that of this name.
+    def _item(self, number: int, row: Row, uses: Counter[str]) -> Item:
+        known = read_cells(self._cells(row), row.location)
+        name, is_folder = self.paths.find(known.path, row.location)
+        # Several rows may ask about one file; the first keeps its path as the key.
+        uses[name] += 1
+        use = uses[name]
+        return Item(
+            key=name if use == 1 else f"{name}#{use}",
+            files=(),
+            folder=is_folder,
+            label=known.right,
+            choices=known.choices or (),
+            # one name for a split, as it is in folders
+            split=canonical_split(known.split) if known.split else None,
+            group=known.group,
+            question=known.question,
+            annotations=NOT_YET,
+            location=row.location,
+            path=name,
+            number=number,
+        )
 
-    `path` is in the resolved folder `root`, and may not leave it, or `copies` have it; without a
-    `root` they have all. The label is
-    `label`, `answer` where there is no `label`, or the first of `answers`; None where the row has
-    timed `actions` instead. Raises UserError naming the line for a missing cell, a path that leaves
-    `root`, and a cell that is not what its column holds.
-    """
-    paths = Paths(root, {} if copies is None else copies, remote)
-    uses: Counter[str] = Counter()
-    columns = name_known_columns(rows, name)
-    column = "group" if group is None else columns.get(group)
-    items = [_item(row, paths, column, uses) for row in rows]
-    return Manifest(items, frozenset(columns), paths)
-
-
-def _item(row: Row, paths: Paths, group: str | None, uses: Counter[str]) -> Item:
-    cells = row.cells
-    # the column that a person named goes before one that is called so
-    source = cells.pop("group", None) if group == "group" else row.get(group)
-    cells.pop("group", None)
-    if source is not None and str(source).strip():
-        cells["group"] = source
-    known = read_cells(cells, row.location)
-    name, is_folder = paths.find(known.path, row.location)
-    # Several rows may ask about one file; the first keeps its path as the key.
-    uses[name] += 1
-    use = uses[name]
-    return Item(
-        key=name if use == 1 else f"{name}#{use}",
-        files=(),
-        folder=is_folder,
-        label=known.right,
-        choices=known.choices or (),
-        # one name for a split, as it is in folders
-        split=canonical_split(known.split) if known.split else None,
-        group=known.group,
-        question=known.question,
-        annotations=NOT_YET,
-        location=row.location,
-        path=name,
-        row=row,
-    )
+    def _located(self, item: Item, row: Row) -> Item:
+        location = row.location
+        cells = self._cells(row)
+        cells.pop("group", None)
+        known = read_cells(cells, location)
+        file = self.paths.file(known.path, item.path)
+        # a folder of frames has no clock
+        if known.actions and (item.folder or kind_of(file) == "image"):
+            raise wrong_cell("actions", cells, location)
+        mask = None
+        if known.mask:
+            name, _ = self.paths.find(known.mask, location)
+            mask = self.paths.file(known.mask, name)
+        return replace(
+            item,
+            files=self.paths.images_in(file, location) if item.folder else (file,),
+            mask=mask,
+            actions=tuple(known.actions or ()),
+            annotations=_annotations(item, cells, known),
+        )
 
 
-def _located(item: Item, paths: Paths) -> Item:
-    assert item.row is not None
-    location = item.location
-    cells = item.row.cells
-    cells.pop("group", None)
-    known = read_cells(cells, location)
-    file = paths.file(known.path, item.path)
-    # a folder of frames has no clock
-    if known.actions and (item.folder or kind_of(file) == "image"):
-        raise wrong_cell("actions", cells, location)
+def _annotations(item: Item, cells: Mapping[str, Any], known: Known) -> dict[str, Any]:
     annotations = {
         name: plain(cell) for name, cell in cells.items() if name not in COLUMNS
     }
@@ -265,17 +285,7 @@ def _located(item: Item, paths: Paths) -> Item:
         annotations["answer"] = plain(cells["answer"])
     if known.answers is not None:
         annotations["answers"] = known.answers
-    mask = None
-    if known.mask:
-        mask = paths.file(known.mask, paths.find(known.mask, location)[0])
-    return replace(
-        item,
-        files=paths.images_in(file, location) if item.folder else (file,),
-        mask=mask,
-        actions=tuple(known.actions or ()),
-        annotations=annotations,
-        row=None,
-    )
+    return annotations
 
 
 def _inside(root: Path, path: str, location: str) -> PurePosixPath:

@@ -16,12 +16,11 @@ from typing import Any, BinaryIO
 
 from cuescope_folder.addresses import is_address, name_at, open_address, stamp_of
 from cuescope_folder.answers import read_names
-from cuescope_folder.cells import Row
 from cuescope_folder.copies import Copies, Record
 from cuescope_folder.roots import Roots
 from cuescope_folder.tables import FILES
 from cuescope_sdk import Context, UserError, digest, inside
-from cuescope_sdk.data import Unread, kind_of, printable_name
+from cuescope_sdk.data import Row, Unread, kind_of, printable_name
 from cuescope_sdk.logs import parse_json
 
 MASKS = ("mask", "seg")  # "0001.mask.png"

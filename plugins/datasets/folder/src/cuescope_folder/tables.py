@@ -5,44 +5,40 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from cuescope_folder.answers import shorten_list
-from cuescope_folder.cells import COLUMNS, Row, plain
+from cuescope_folder.cells import COLUMNS, plain
 from cuescope_folder.copies import Copies, Record
 from cuescope_folder.layout import MANIFEST_SUFFIXES
 from cuescope_sdk import UserError, digest, nearest
-from cuescope_sdk.logs import LogFile, field_at
+from cuescope_sdk.data import Manifest
+from cuescope_sdk.logs import LogFile
 
 RIGHT = ("label", "answer", "actions")  # any of them says what is right
 FILES = ("video", "image", "file", "filename")  # what others call the path
 
 
-def read_rows(manifest: Path, copies: Copies) -> list[Row]:
-    """The rows of a manifest; raises UserError naming the line for anything that is no row.
+def read_manifest(file: Path, copies: Copies) -> Manifest:
+    """The rows of a table; raises UserError naming the line for anything that is no row.
 
     Images that a Parquet file holds as bytes are kept in `copies`. Such a table is read once: its
     rows are remembered.
     """
-    suffix = manifest.suffix.lower()
+    suffix = file.suffix.lower()
     if suffix not in MANIFEST_SUFFIXES:
         raise UserError(
-            f"folder: manifest {manifest.name}",
+            f"folder: manifest {file.name}",
             expected=f"a file that ends in {', '.join(MANIFEST_SUFFIXES)}",
         )
-    if suffix == ".parquet" and _byte_columns(manifest):
-        status = manifest.stat()
-        stamp = digest(
-            "parquet",
-            str(manifest.resolve()),
-            status.st_size,
-            status.st_mtime_ns,
-        )
-        records = copies.read_once(stamp, lambda: _records(manifest, copies))
-        rows = [_row(record.location, record.cells) for record in records]
-    else:
-        table = LogFile(manifest, "folder").rows()
-        rows = [_row(place.removeprefix("folder: "), row) for place, row in table]
-    if not rows:
-        raise UserError(f"folder: manifest {manifest.name} has no rows")
-    return rows
+    if suffix != ".parquet" or not _byte_columns(file):
+        return Manifest.of_file(file, "folder")
+    status = file.stat()
+    stamp = digest(
+        "parquet",
+        str(file.resolve()),
+        status.st_size,
+        status.st_mtime_ns,
+    )
+    records = copies.read_once(stamp, lambda: _records(file, copies))
+    return Manifest.of_rows((record.location, record.cells) for record in records)
 
 
 def _byte_columns(manifest: Path) -> list[str]:
@@ -90,75 +86,42 @@ def _keep(cell: Any, number: int, column: str, copies: Copies) -> str | None:
     return name
 
 
-def _row(location: str, cells: Mapping[str, Any]) -> Row:
-    """The row without what is missing: None, NaN and the empty text."""
-    named = {}
-    for column, value in cells.items():
-        if value != "" and plain(value) is not None:
-            named[str(column).strip()] = value
-    return Row(location, named)
-
-
 def with_named_columns(
-    rows: Sequence[Row], name: str, given: Mapping[str | None, str | None]
-) -> list[Row]:
+    manifest: Manifest, name: str, given: Mapping[str | None, str | None]
+) -> Manifest:
     """The rows with what a person named: the column or field "a.b" under the name that is read.
 
     Raises UserError for a column that no row has.
     """
-    columns = _columns(rows)
-    named = {}
+    fields = {}
     for role, column in given.items():
-        is_field = column and column not in columns and "." in column
+        is_field = column and "." in column and column not in manifest.columns
         # a rule on paths, or a column that is read by its name anyway
         if role and column and (role != column or (is_field and "(" not in column)):
-            named[role] = column
-    if not named:
-        return list(rows)
-    result = []
-    found = set()
-    for row in rows:
-        cells = row.cells
-        for role, column in named.items():
-            value = row.get(column)
-            value = field_at(cells, column) if value is None else value
-            if value is not None:
-                cells[role] = value
-                found.add(role)
-        result.append(Row(row.location, cells))
-    for role, column in named.items():
-        if role not in found and role in COLUMNS:
+            fields[role] = column
+    if not fields:
+        return manifest
+    named = manifest.with_fields(fields)
+    for role, column in fields.items():
+        if role not in named.columns and role in COLUMNS:
+            columns = sorted(manifest.columns)
             raise UserError(
                 f"folder: manifest {name} has no column '{column}'",
                 expected=shorten_list(columns),
                 remedy=nearest(column, columns),
             )
-    return result
+    return named
 
 
-def name_known_columns(rows: Sequence[Row], name: str) -> dict[str, str]:
-    """Call the columns of rows by the names that are known here (`Path` is `path`).
+def known_columns(columns: Sequence[str], name: str) -> dict[str, str]:
+    """Column -> the name by which it is known here, of those that are (`Path` is `path`).
 
-    The names as they were written, each with the one that it has now. Without a `path`, one of
-    `video`, `image`, `file` and `filename` is. Raises UserError where there is none, or several,
-    and where nothing says what is right.
+    Without a `path`, one of `video`, `image`, `file` and `filename` is. Raises UserError where
+    there is none, or several, where nothing says what is right, and where there is no row.
     """
-    columns = _columns(rows)
-    canonical = _known_columns(columns, name)
-    names = {column: canonical.get(column, column) for column in columns}
-    for row in rows:
-        row.call_columns(names)
-    return names
-
-
-def _columns(rows: Sequence[Row]) -> list[str]:
-    headers = {row.columns for row in rows}
-    return sorted({column for header in headers for column in header})
-
-
-def _known_columns(columns: Sequence[str], name: str) -> dict[str, str]:
-    """Column -> the name by which it is known here, of those that are."""
     spellings = _spellings(columns, tuple(COLUMNS))
+    if not columns:
+        raise UserError(f"folder: manifest {name} has no rows")
     if "path" not in spellings:
         files = list(_spellings(columns, FILES).values())
         if not files:

@@ -2,6 +2,7 @@
 
 import re
 import string
+from array import array
 from collections.abc import Sequence
 from typing import Any
 
@@ -67,28 +68,56 @@ def _of_letter_and_text(answer: str, options: Sequence[str]) -> int | None:
     return index if said else None
 
 
-def find_form(
-    answers: Sequence[str],
-    options: Sequence[Sequence[str]],
-    places: Sequence[str],
-) -> AnswerForm:
-    """The one form in which every answer of a file means an option.
+class AnswerForms:
+    """Which option each answer of a file means, in each form in which it may be read.
 
-    Raises UserError where none fits all, with the first that differs, and where two fit and would
-    give different answers.
+    `indices` are -1 where it means none; of rows in `twice` that option stands there twice.
     """
-    indices = {
-        form: [
-            find_index(answer, choices, form)
-            for answer, choices in zip(answers, options, strict=True)
-        ]
-        for form in FORMS
-    }
-    fitting = [form for form in FORMS if None not in indices[form]]
-    if not fitting:
-        best = min(FORMS, key=lambda form: indices[form].count(None))
-        first = indices[best].index(None)
-        count = len(answers) - indices[best].count(None)
+
+    def __init__(self, forms: Sequence[AnswerForm] = FORMS) -> None:
+        self.indices = {form: array("i") for form in forms}
+        self.twice: dict[AnswerForm, set[int]] = {form: set() for form in forms}
+        # of the first answer that means none: its place, itself, and how many options it has
+        self._misfits: dict[AnswerForm, tuple[str, str, int]] = {}
+        self._first_place = ""
+
+    def add(self, answer: str, options: Sequence[str], place: str) -> None:
+        """The answer of one more row; `place` stands before it in errors."""
+        self._first_place = self._first_place or place
+        texts = without_letters(options)
+        for form, indices in self.indices.items():
+            index = find_index(answer, options, form)
+            if index is None:
+                self._misfits.setdefault(form, (place, answer[:60], len(texts)))
+            elif texts.count(texts[index]) > 1:
+                self.twice[form].add(len(indices))
+            indices.append(-1 if index is None else index)
+
+    def choose(self) -> AnswerForm:
+        """The one form in which every answer means an option.
+
+        Raises UserError where none fits all, with the first that differs, and where two fit and
+        would give different answers.
+        """
+        if len(self.indices) == 1:
+            return next(iter(self.indices))
+        fitting = [form for form in self.indices if form not in self._misfits]
+        if not fitting:
+            raise self._no_form()
+        for form in fitting[1:]:
+            # options "1", "0" and the answer "0": by text the second, by number the first
+            if self.indices[form] != self.indices[fitting[0]]:
+                raise UserError(
+                    f"{self._first_place} can be read as {fitting[0]} and as {form}",
+                    expected="one way to read it",
+                    remedy="Say which: -O data.answer_is=text, letter or index",
+                )
+        return fitting[0]
+
+    def _no_form(self) -> UserError:
+        best = min(self.indices, key=lambda form: self.indices[form].count(-1))
+        place, answer, _ = self._misfits[best]
+        count = len(self.indices[best]) - self.indices[best].count(-1)
         expected = "an option's text, letter, or number from 0"
         if count:
             expected = f"the {best} of an option, as in {count_of(count, 'other rows')}"
@@ -97,18 +126,18 @@ def find_form(
             remedy = (
                 "An index counts from 0; -O data.answer_is=number is for numbers from 1"
             )
-        raise UserError(
-            f"{places[first]} 'answer'",
-            expected=expected,
-            got=f"'{answers[first][:60]}'",
-            remedy=remedy,
-        )
-    for form in fitting[1:]:
-        # options "1", "0" and the answer "0": by text the second, by number the first
-        if indices[form] != indices[fitting[0]]:
+        return UserError(place, expected=expected, got=f"'{answer}'", remedy=remedy)
+
+    def require_few_misfits(self, form: AnswerForm, share: float) -> None:
+        """Raise UserError where more than a `share` of the answers mean no option.
+
+        A few are slips of the authors; with many, the columns are others than we think.
+        """
+        indices = self.indices[form]
+        if indices.count(-1) > share * len(indices):
+            place, answer, count = self._misfits[form]
             raise UserError(
-                f"{places[0]}: 'answer' can be read as {fitting[0]} and as {form}",
-                expected="one way to read it",
-                remedy="Say which: -O data.answer_is=text, letter or index",
+                place,
+                expected=f"the {form} of one of {count} options",
+                got=f"'{answer}'",
             )
-    return fitting[0]

@@ -1,18 +1,16 @@
 """A file of multiple-choice questions as a data set, whatever its columns are called."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from cuescope_questions.answers import find_form, find_index, single_answer
-from cuescope_questions.layouts import FORMS, AnswerForm, Layout
-from cuescope_questions.pictures import content_of, find_in, name_of
-from cuescope_questions.reading import Row, find_files
+from cuescope_questions.layouts import AnswerForm, Layout
+from cuescope_questions.pictures import content_of, find_in
+from cuescope_questions.question_rows import Asked, QuestionRows, find_files
 from cuescope_sdk import (
     BadDataError,
     Context,
@@ -22,30 +20,9 @@ from cuescope_sdk import (
     UserError,
     Words,
     digest,
-    nearest,
 )
-from cuescope_sdk.data import (
-    Probe,
-    Question,
-    Videos,
-    keep_content,
-    probe_all,
-    source_column,
-)
-from cuescope_sdk.logs import (
-    LogFile,
-    field_at,
-    list_of_texts,
-    plain_text,
-    split_options,
-    without_letters,
-)
+from cuescope_sdk.data import Probe, Question, Videos, keep_content, probe_all
 from cuescope_sdk.report import count_of
-
-# share of the answers of a file that may name no option
-SLIPS = 0.02
-# an empty cell, as pandas writes it
-EMPTY = "nan"
 
 
 class QuestionFileOptions(Options):
@@ -99,16 +76,6 @@ class QuestionTableOptions(QuestionFileOptions):
     )
 
 
-class _Usable(NamedTuple):
-    """A row that has an answer and options, by its number and place in the file."""
-
-    number: int
-    place: str
-    row: Row
-    answer: str
-    options: list[str]
-
-
 class QuestionFile(Plugin):
     """A sample a question that has two options or more and one right answer.
 
@@ -127,32 +94,44 @@ class QuestionFile(Plugin):
 
     def __init__(self, options: QuestionFileOptions, context: Context) -> None:
         super().__init__(options, context)
-        # the files of pictures that were kept, and the names of those of each question
-        self._kept: dict[str, Path] = {}
-        self._shown: dict[str, tuple[str, ...]] = {}
+        layouts = self.find_layouts()
+        patterns = [pattern for layout in layouts for pattern in layout.patterns]
+        files = find_files(options.path.expanduser(), patterns, self.title)
         left_out: Counter[str] = Counter()
-        self.questions = tuple(self._read(left_out))
-        total = len(self.questions) + left_out.total()
+        asked: list[tuple[QuestionRows, Asked]] = []
+        for file in files:
+            rows = QuestionRows(file, self.title, layouts, pictures=options.embedded)
+            # AI2D has a file a picture, and pictures without a question
+            if rows.is_empty and len(files) == 1:
+                raise UserError(
+                    f"{self.title}: {file.name}", expected="a row or more", got="none"
+                )
+            if not rows.is_empty:
+                asked += [(rows, each) for each in rows.usable(left_out)]
+        total = len(asked) + left_out.total()
         reasons = ", ".join(
             f"{count:,} {reason}" for reason, count in sorted(left_out.items())
         )
-        if not self.questions:
+        if not asked:
             raise UserError(
                 f"{self.title}: no question of '{options.path.name}' can be used",
                 expected="questions with two options or more and one right answer",
                 got=reasons or "an empty file",
             )
-        keys = Counter(question.key for question in self.questions)
-        [(key, count)] = keys.most_common(1)
+        [(key, count)] = Counter(each.key for _, each in asked).most_common(1)
         if count > 1:
             raise UserError(
                 f"{self.title}: {count_of(count, 'questions', 'have')} the key '{key}'",
                 expected="one",
             )
-        groups = self._find_groups()
+        groups = _find_groups([each for _, each in asked])
         drawn = context.draw(groups)
         self._groups = [groups[number] for number in drawn]
-        self.questions = tuple(self.questions[number] for number in drawn)
+        chosen = [asked[number] for number in drawn]
+        self._shown = {each.key: each.pictures for _, each in chosen}
+        # the files of pictures that stood in cells
+        self._kept: dict[str, Path] = {}
+        self.questions = self._take(chosen)
         videos = {question.video for question in self.questions}
         self.facts = {
             "questions": f"{len(self.questions):,} about {len(videos):,} videos"
@@ -167,6 +146,24 @@ class QuestionFile(Plugin):
             )
         self.pictures = self._open_pictures()
         self.clips = self._open_videos(sorted(videos))
+
+    def _take(
+        self, chosen: Sequence[tuple[QuestionRows, Asked]]
+    ) -> tuple[Question, ...]:
+        """The questions that were drawn, in their order; keeps the pictures in their cells."""
+        by_file: dict[QuestionRows, list[Asked]] = {}
+        for rows, asked in chosen:
+            by_file.setdefault(rows, []).append(asked)
+        questions: dict[str, Question] = {}
+        for rows, several in by_file.items():
+            taken, pictures = rows.take(several)
+            questions |= {question.key: question for question in taken}
+            for name, cell in pictures if self.options.embedded else ():
+                content = content_of(cell)
+                if content is not None:
+                    folder = self.context.cache / "questions"
+                    self._kept[name] = keep_content(content, folder)
+        return tuple(questions[asked.key] for _, asked in chosen)
 
     def _open_pictures(self) -> Mapping[str, Probe]:
         """Those that can be shown, by name; raises BadDataError where there is none of them."""
@@ -226,116 +223,6 @@ class QuestionFile(Plugin):
         """Which column is what, in the forms that a file may have."""
         return self.tables
 
-    def _read(self, left_out: Counter[str]) -> Iterator[Question]:
-        """The questions that can be used; counts the others by reason."""
-        layouts = self.find_layouts()
-        patterns = [pattern for layout in layouts for pattern in layout.patterns]
-        files = find_files(self.options.path.expanduser(), patterns, self.title)
-        for file in files:
-            rows = list(self._read_rows(file, layouts))
-            # AI2D has a file a picture, and pictures without a question
-            if not rows and len(files) == 1:
-                raise UserError(
-                    f"{self.title}: {file.name}",
-                    expected="a row or more",
-                    got="none",
-                )
-            if rows:
-                layout = self._choose_layout(file, layouts, rows[0][1])
-                yield from self._questions(file, layout, rows, left_out)
-
-    def _read_rows(
-        self, file: Path, layouts: Sequence[Layout]
-    ) -> Iterator[tuple[str, Row]]:
-        """The rows of a file with names in place of pictures, each behind its place."""
-        # a manifest of `cuescope blind --hardest` says the form of its answers in a column
-        columns = {"answer_is"}
-        for layout in layouts:
-            columns.update(layout.columns)
-        pictures = {column for layout in layouts for column in layout.pictures}
-        if self.options.embedded:
-            columns |= pictures
-        nested = [column for column in columns if "." in column]
-        whole = tuple(columns | {column.partition(".")[0] for column in nested})
-        for place, row in LogFile(file, self.title).rows(whole, layouts[0].inside):
-            for column in nested:
-                row.setdefault(column, field_at(row, column))
-            for column in pictures & row.keys():
-                # by its name alone: all pictures of a file would fill memory
-                cell = row[column]
-                row[column] = name = name_of(cell)
-                content = content_of(cell) if self.options.embedded else None
-                if name is not None and content is not None:
-                    folder = self.context.cache / "questions"
-                    self._kept[name] = keep_content(content, folder)
-            yield place, row
-
-    def _choose_layout(self, file: Path, layouts: Sequence[Layout], row: Row) -> Layout:
-        """The layout whose columns a row has; raises UserError where none fits."""
-        for layout in layouts:
-            if all(column in row for column in layout.required):
-                return layout
-        required = layouts[0].required
-        missing = next(column for column in required if column not in row)
-        raise UserError(
-            f"{self.title}: {file.name} has no column '{missing}'",
-            expected=", ".join(required),
-            got=", ".join(map(str, row))[:200],
-            remedy=nearest(missing, list(row))
-            or "Name it: -O data.question=..., -O data.options=...",
-        )
-
-    def _questions(
-        self,
-        file: Path,
-        layout: Layout,
-        rows: Sequence[tuple[str, Row]],
-        left_out: Counter[str],
-    ) -> Iterator[Question]:
-        usable = list(_usable_rows(layout, rows, left_out))
-        stated = usable[0].row.get("answer_is") if usable else None
-        form = layout.answer_is or next(
-            (form for form in FORMS if form == stated), None
-        )
-        if form is None:
-            # by all rows: a single answer "1" may be a text and a number
-            form = find_form(
-                [row.answer for row in usable],
-                [row.options for row in usable],
-                [row.place for row in usable],
-            )
-        pictures = _pictures(layout, rows)
-        if layout.video is not None and not any(layout.video in row for _, row in rows):
-            shared = source_column([row for _, row in rows])
-            layout = replace(layout, video=shared or layout.video)
-        misfits = 0
-        for given in usable:
-            index = find_index(given.answer, given.options, form)
-            texts = tuple(without_letters(given.options))
-            if index is None:
-                misfits += 1
-                # a slip of the authors; with many, the columns are others than we think
-                if misfits > SLIPS * len(usable):
-                    raise UserError(
-                        f"{given.place} '{layout.answer}'",
-                        expected=f"the {form} of one of {len(texts)} options",
-                        got=f"'{given.answer[:60]}'",
-                    )
-                left_out["whose answer is none of the options"] += 1
-            # a sample's answers are told apart by their texts
-            elif texts.count(texts[index]) > 1:
-                left_out["whose right answer stands there twice"] += 1
-            else:
-                row = given.row
-                question = _question(
-                    layout, file, given.number, row, texts, texts[index]
-                )
-                names = [_cell_of(row, column) for column in layout.pictures]
-                shown = [pictures.get(name, name) for name in names if name]
-                self._shown[question.key] = tuple(shown)
-                video = pictures.get(question.video, question.video)
-                yield replace(question, video=video)
-
     @cached_property
     def fingerprint(self) -> str:
         """Of everything that a sample shows."""
@@ -354,20 +241,6 @@ class QuestionFile(Plugin):
 
     def __len__(self) -> int:
         return len(self.questions)
-
-    def _find_groups(self) -> Sequence[str | None]:
-        """The source video of each sample; None where the file names none, and no picture twice."""
-        if any(asked.group or asked.video != asked.key for asked in self.questions):
-            return [asked.group or asked.video for asked in self.questions]
-        # without videos, questions that show one picture belong together
-        shown = [", ".join(self._shown[asked.key]) for asked in self.questions]
-        named = list(filter(None, shown))
-        if not 1 < len(set(named)) < len(named):
-            return [None] * len(self.questions)
-        return [
-            names or asked.key
-            for names, asked in zip(shown, self.questions, strict=True)
-        ]
 
     def group_of(self, index: int) -> str | None:
         """The source video of a sample, known without a look at the video."""
@@ -396,89 +269,16 @@ class QuestionFile(Plugin):
         )
 
 
-def _usable_rows(
-    layout: Layout, rows: Sequence[tuple[str, Row]], left_out: Counter[str]
-) -> Iterator[_Usable]:
-    """The rows with an answer and options; counts the others by reason."""
-    for number, (place, row) in enumerate(rows):
-        question = row.get(layout.question)
-        if isinstance(question, dict | list):
-            raise UserError(
-                f"{place} '{layout.question}'",
-                expected="a text",
-                got=f"{question!r:.60}",
-            )
-        answer = single_answer(row.get(layout.answer), f"{place} '{layout.answer}'")
-        options = _options_of(layout, row, place)
-        # VSI-Bench's questions with numbers for answers have no options
-        if len(options) < 2:
-            left_out["with fewer than two options"] += 1
-        elif "" in options:
-            left_out["with an empty option"] += 1
-        elif answer is None or answer == layout.unknown:
-            left_out["without an answer"] += 1
-        else:
-            yield _Usable(number, place, row, answer, options)
-
-
-def _question(
-    layout: Layout,
-    file: Path,
-    number: int,
-    row: Row,
-    options: tuple[str, ...],
-    label: str,
-) -> Question:
-    # the file's name enters: MVBench has twenty files, and their rows no key
-    key = _cell_of(row, layout.key) or f"{file.stem}-{number:05d}"
-    # without a video the question stands by its own name, and no group is known
-    video = _cell_of(row, layout.video) or key
-    annotations = {"video_id": video}
-    # MVBench and TVBench have a file for each kind of question
-    kind = file.stem if layout.kind == "" else _cell_of(row, layout.kind)
-    if kind is not None:
-        annotations["question_type"] = kind
-    text = plain_text(row.get(layout.question))
-    if not layout.options and not layout.fixed:
-        text, _ = split_options(text)
-    source = _cell_of(row, layout.source)
-    return Question(key, video, text, options, label, annotations, source)
-
-
-def _cell_of(row: Row, column: str | None) -> str | None:
-    return name_of(row.get(column)) if column else None
-
-
-def _pictures(layout: Layout, rows: Sequence[tuple[str, Row]]) -> dict[str, str]:
-    """By key, the picture of each row that others may name."""
-    if not layout.picture_of:
-        return {}
-    pictures = {}
-    for _, row in rows:
-        key = _cell_of(row, layout.key)
-        picture = _cell_of(row, layout.video)
-        if key and picture:
-            pictures[key] = picture
-    return pictures
-
-
-def _options_of(layout: Layout, row: Row, place: str) -> list[str]:
-    columns = layout.options
-    if layout.fixed:
-        return list(layout.fixed)
-    if not columns:
-        return split_options(str(row.get(layout.question) or ""))[1]
-    if len(columns) == 1:
-        texts = list_of_texts(row.get(columns[0]), f"{place} '{columns[0]}'")
-    else:
-        cells = [row.get(column) for column in columns]
-        # a table with a column an option leaves those of shorter questions empty
-        texts = [plain_text(cell) for cell in cells]
-    texts = ["" if text == EMPTY else text for text in texts]
-    # at the end alone: the answer may be a number or a letter, which counts all before it
-    while texts and not texts[-1]:
-        texts.pop()
-    return texts
+def _find_groups(asked: Sequence[Asked]) -> Sequence[str | None]:
+    """The source video of each question; None where the file names none, and no picture twice."""
+    if any(each.source or each.video != each.key for each in asked):
+        return [each.source or each.video for each in asked]
+    # without videos, questions that show one picture belong together
+    shown = [", ".join(each.pictures) for each in asked]
+    named = list(filter(None, shown))
+    if not 1 < len(set(named)) < len(named):
+        return [None] * len(asked)
+    return [names or each.key for names, each in zip(shown, asked, strict=True)]
 
 
 class QuestionTable(QuestionFile):
