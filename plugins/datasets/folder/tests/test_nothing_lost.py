@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from cuescope_sdk import UserError
-from cuescope_sdk.data import Manifest
+from cuescope_sdk.logs import Manifest
 
 HEADER = "path,label"
 

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from cuescope_sdk.data._independence import (
         independent_samples as independent_samples,
     )
-    from cuescope_sdk.data._manifest import Manifest as Manifest, Row as Row
     from cuescope_sdk.data._media.content import content_digest as content_digest
     from cuescope_sdk.data._media.files import (
         kind_of as kind_of,
@@ -101,7 +100,6 @@ __getattr__, __dir__, __all__ = attach(
             "MediaFolder",
         ],
         "._independence": ["independent_samples"],
-        "._manifest": ["Manifest", "Row"],
         "._media.content": ["content_digest"],
         "._media.files": ["kind_of", "printable_name", "shorten_names"],
         "._media.frames": ["Probe"],

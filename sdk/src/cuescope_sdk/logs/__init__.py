@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         parse_json as parse_json,
     )
     from cuescope_sdk.logs._judging import figures_of as figures_of, judge as judge
+    from cuescope_sdk.logs._manifest import Manifest as Manifest, Row as Row
     from cuescope_sdk.logs._option_lists import (
         OPTION_COLUMNS as OPTION_COLUMNS,
         letters_before as letters_before,
@@ -45,6 +46,7 @@ __getattr__, __dir__, __all__ = attach(
         "._examining": ["examine"],
         "._files": ["LogFile", "field_at", "parse_json"],
         "._judging": ["figures_of", "judge"],
+        "._manifest": ["Manifest", "Row"],
         "._option_lists": [
             "OPTION_COLUMNS",
             "letters_before",

@@ -23,7 +23,8 @@ from cuescope_folder.places import Place, RemoteCells, find_place
 from cuescope_folder.shards import shard_rows
 from cuescope_folder.tables import read_manifest, with_named_columns
 from cuescope_sdk import Context, UserError
-from cuescope_sdk.data import Manifest, Unread, are_frames
+from cuescope_sdk.data import Unread, are_frames
+from cuescope_sdk.logs import Manifest
 from cuescope_sdk.report import count_of
 
 LOOSE = (

@@ -22,7 +22,7 @@ from cuescope_folder.options import SampleOptions
 from cuescope_folder.repository import Repository
 from cuescope_folder.roots import Roots
 from cuescope_sdk import Names, UserError, Words, digest, how_to_install, nearest
-from cuescope_sdk.data import Manifest
+from cuescope_sdk.logs import Manifest
 from cuescope_sdk.models import require_hub
 
 PREFERRED = ("test", "val")  # splits, where none is named

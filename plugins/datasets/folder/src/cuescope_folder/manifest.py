@@ -19,7 +19,8 @@ from cuescope_folder.samples import with_mask
 from cuescope_folder.spelling import Names, as_written
 from cuescope_folder.tables import known_columns
 from cuescope_sdk import Detection, UserError, inside
-from cuescope_sdk.data import Manifest, Row, Unread, kind_of
+from cuescope_sdk.data import Unread, kind_of
+from cuescope_sdk.logs import Manifest, Row
 
 # of all items that are not located: a million dictionaries would fill memory
 NOT_YET: Mapping[str, Any] = MappingProxyType({})

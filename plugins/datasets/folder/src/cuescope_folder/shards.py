@@ -20,8 +20,8 @@ from cuescope_folder.copies import Copies, Record
 from cuescope_folder.roots import Roots
 from cuescope_folder.tables import FILES
 from cuescope_sdk import Context, UserError, digest, inside
-from cuescope_sdk.data import Row, Unread, kind_of, printable_name
-from cuescope_sdk.logs import parse_json
+from cuescope_sdk.data import Unread, kind_of, printable_name
+from cuescope_sdk.logs import Row, parse_json
 
 MASKS = ("mask", "seg")  # "0001.mask.png"
 TEXTS = {"cls": "cls", "txt": "text", "text": "text"}  # suffix -> column

@@ -9,8 +9,7 @@ from cuescope_folder.cells import COLUMNS, plain
 from cuescope_folder.copies import Copies, Record
 from cuescope_folder.layout import MANIFEST_SUFFIXES
 from cuescope_sdk import UserError, digest, nearest
-from cuescope_sdk.data import Manifest
-from cuescope_sdk.logs import LogFile
+from cuescope_sdk.logs import LogFile, Manifest
 
 RIGHT = ("label", "answer", "actions")  # any of them says what is right
 FILES = ("video", "image", "file", "filename")  # what others call the path

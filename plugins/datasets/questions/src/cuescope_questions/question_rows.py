@@ -11,8 +11,15 @@ from cuescope_questions.answers import AnswerForms, find_index, single_answer
 from cuescope_questions.layouts import FORMS, Layout
 from cuescope_questions.pictures import name_of
 from cuescope_sdk import UserError, nearest
-from cuescope_sdk.data import Manifest, Question, Row, require_inside
-from cuescope_sdk.logs import list_of_texts, plain_text, split_options, without_letters
+from cuescope_sdk.data import Question, require_inside
+from cuescope_sdk.logs import (
+    Manifest,
+    Row,
+    list_of_texts,
+    plain_text,
+    split_options,
+    without_letters,
+)
 
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 # share of the answers of a file that may name no option

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 from cuescope_sdk import BadDataError
 from cuescope_sdk.data._groups import names_source, source_of, spread_source
 from cuescope_sdk.data._media.content import Stamp
-from cuescope_sdk.logs import LogFile, field_at
+from cuescope_sdk.logs._files import LogFile, field_at
 
 Source = tuple[str, list[str | None]]
 
