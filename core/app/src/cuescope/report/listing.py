@@ -101,7 +101,7 @@ def _list_report(run: str, report: Mapping[str, Any]) -> ListedRun:
     origin = report["provenance"]
     cues = tuple(_cues(report))
     cues_found = [cue for cue in report["cues"] if _is_found(cue)]
-    found = next(iter(cues_found), {})
+    found: Mapping[str, Any] = next(iter(cues_found), {})
     impact = found.get("impact")
     # by its own word: whoever opens the run compares the seal with the content
     is_own = own_runs.is_own(str(report.get("seal")))
