@@ -104,7 +104,8 @@ def test_answers_of_the_cache_are_no_part_of_the_pace() -> None:
     assert said[-1].endswith("about 51:12 left")
 
 
-def test_of_several_audits_the_line_says_how_far_all_are() -> None:
+def test_of_several_audits_the_line_says_how_far_all_are_and_no_time() -> None:
+    """Two quick ones say nothing of how long the third takes."""
     clock, said = Clock(), list[str]()
     bars = Bars(clock=clock, say=said.append)
     with bars("audits", 4) as advance:
@@ -116,7 +117,7 @@ def test_of_several_audits_the_line_says_how_far_all_are() -> None:
         progress_to(bars, 320, 640)
     # the first batch opened the weights, and tells no pace
     assert said[-1] == (
-        "2:00 audits: 2 of 4 (50%), about 1:00 left; asking the model: 320 of 640 answers (50%) "
+        "2:00 audits: 2 of 4 (50%); asking the model: 320 of 640 answers (50%) "
         "about 400 samples, 2,560 of 5,120 inputs"
     )
 

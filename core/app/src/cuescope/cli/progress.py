@@ -17,6 +17,7 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
 from cuescope.cli.log_lines import LOG
 from cuescope.cli.terminal import console
@@ -73,7 +74,7 @@ class Bars:
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             TextColumn("{task.fields[count]}", markup=False),
-            TimeRemainingColumn(compact=True),
+            _TimeLeft(compact=True),
             console=screen,
             transient=True,  # the report stands alone on the screen after
             disable=not self._shows_bars,
@@ -179,6 +180,10 @@ class Bars:
         with self._lock:
             if self._shows_bars:
                 self._progress.start()
+            # one method asks a hundred times what another does: how long its steps took says
+            # nothing of the next one
+            for outer in self._progress.task_ids:
+                self._progress.update(outer, unlike=True)
             task = self._progress.add_task(description, total=total, count=count)
             # once: another piece of work begins no new wait
             self._due = self._due or self.clock() + FIRST_SECONDS
@@ -216,11 +221,19 @@ def _count(done: int, total: int, unit: str = "") -> str:
     return f"{done:,} of {total:,}{' ' if unit else ''}{unit}{share}"
 
 
+class _TimeLeft(TimeRemainingColumn):
+    """Time left, where the steps are alike."""
+
+    def render(self, task: Task) -> Text:
+        """The words, or none."""
+        return Text() if task.fields.get("unlike") else super().render(task)
+
+
 def _words(task: Task) -> str:
     """`asking the model: 128 of 400 answers (32%), about 0:23 left`."""
     words = f"{task.description}: {task.fields['count']}"
     left = task.time_remaining
-    if left is None or task.finished:
+    if left is None or task.finished or task.fields.get("unlike"):
         return words
     return f"{words}, about {duration(left)} left"
 

@@ -381,7 +381,7 @@ def clusters(audit: Audit, answers: Answered) -> Iterator[Candidate]:
         for number in range(len(centres)):
             yield Candidate(
                 f"cluster-{count}-{number:02d}",
-                f"pictures that look alike ({number + 1} of {count})",
+                f"similar pictures {number + 1} of {count}",
                 "cluster",
                 labels == number,
                 strength,

@@ -36,7 +36,7 @@ class Blind(Plugin):
         each="data set",
         least=20,
         enough=400,
-        enough_for="a tell of 10 points",
+        enough_for="a text shortcut of 10 points",
         choices=2,
     )
     no_effect = 0.0
