@@ -206,8 +206,9 @@ def _table(
     # a heading, a row and room for another each
     if len(cues) > min(BLOCKS, most // 3) and len(cues) > 1:
         named = [
-            rows[0].model_copy(update={"subject": cue_name(report, cue.feature)})
+            rows[0].model_copy(update={"subject": f"{name}: {rows[0].subject}"})
             for cue, rows in ranked
+            for name in [_short(cue_name(report, cue.feature))]
         ]
         blocks: list[tuple[str | None, list[Row]]] = [(None, named)]
     elif len(cues) == 1:
