@@ -212,7 +212,7 @@ def test_findings_of_several_kinds_are_counted_as_findings() -> None:
     first, second = report.cues
     unused = second.model_copy(update={"status": "not used"})
     report = report.model_copy(update={"cues": (first, unused)})
-    assert "2 findings found: 0 RED; 1 RED" in lines_of(report)
+    assert "2 findings: 0 RED; 1 RED" in lines_of(report)
 
 
 def test_a_finding_that_the_method_gives_has_the_doubts_of_its_scores() -> None:

@@ -20,6 +20,7 @@ from cuescope.report.screen import (
     heading,
     impact_words,
     percent_words,
+    shown_cues,
 )
 from cuescope.report.steps import next_commands, next_steps
 from cuescope.report.tables import table_cells
@@ -61,7 +62,7 @@ def render(report: Report, pictures: Mapping[str, bytes], run: str = "RUN") -> s
     """
     cards = _cards(report, pictures)
     by_key = {card["feature"]: card for card in cards}
-    cues = report.found or report.cues
+    cues = shown_cues(report)
     told = [
         _cue(report, cue, by_key.get(cue.feature), pictures)
         for cue in cues[:MAX_FINDINGS]

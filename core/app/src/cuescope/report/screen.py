@@ -42,7 +42,6 @@ STATUS = {
     "not used": "NOT USED: measured by removing the input",
     "unsupported": "NOT SUPPORTED: compared with the video",
 }
-VERDICTS = ("cause", "not a cause", "inconclusive")
 Line = tuple[str, str]  # words and style
 
 
@@ -55,8 +54,7 @@ def screen(
 
 
 def _lines(report: Report, run: str, program: str, width: int) -> Iterator[Line]:
-    # whoever tests a cue wants to know of each
-    shown = report.cues if tests_a_run(report) else report.found or report.cues
+    shown = shown_cues(report)
     head = [*_title(report, width), *_at_chance(report, width)]
     head += _folded("", _verdict(report), width, "bold", most=2)
     tail: list[Line] = []
@@ -130,10 +128,18 @@ def _verdict(report: Report) -> str:
     return f"{heading(report)}: {'; '.join(names[:BLOCKS])}{more}"
 
 
+def shown_cues(report: Report) -> tuple[Finding, ...]:
+    """The cues to tell of: those that were found, and of a test each."""
+    return report.cues if tests_a_run(report) else report.found or report.cues
+
+
 def heading(report: Report) -> str:
-    """How many of which kind were found, of a report with cues."""
+    """How many of which kind were found, of a report with cues; of a test, what came of it."""
+    if RESULT in report.notes and tests_a_run(report):
+        return report.notes[RESULT]
     if report.found:
-        return f"{kinds_words([cue.kind for cue in report.found])} found"
+        words = kinds_words([cue.kind for cue in report.found])
+        return words if words.endswith("findings") else f"{words} found"
     if any(cue.kind == "result" for cue in report.cues):
         return "What the model uses"
     return f"No finding: {count_of(len(report.cues), 'candidates', 'are')} set aside"
@@ -157,7 +163,7 @@ def cue_claims(report: Report) -> list[str]:
     """A sentence about each cue: what it does, the errors that it explains, its status."""
     return [
         f"{_claim(report, cue)}: {impact_words(report, cue)}; {STATUS[cue.status]}."
-        for cue in report.found or report.cues
+        for cue in shown_cues(report)
     ]
 
 
@@ -206,15 +212,15 @@ def _table(
     # a heading, a row and room for another each
     if len(cues) > min(BLOCKS, most // 3) and len(cues) > 1:
         named = [
-            rows[0].model_copy(update={"subject": f"{name}: {rows[0].subject}"})
+            rows[0].model_copy(update={"subject": ": ".join(filter(None, about))})
             for cue, rows in ranked
-            for name in [_short(cue_name(report, cue.feature))]
+            for about in [(_short(cue_name(report, cue.feature)), rows[0].label)]
         ]
         blocks: list[tuple[str | None, list[Row]]] = [(None, named)]
     elif len(cues) == 1:
         blocks = [(None, rows) for _, rows in ranked]
     else:
-        blocks = [(_heading(report, cue), rows) for cue, rows in ranked]
+        blocks = [(_claim(report, cue), rows) for cue, rows in ranked]
     total = sum(len(rows) for _, rows in blocks)
     if not total:
         return
@@ -257,11 +263,6 @@ def _table(
             yield from lines
     if total > printed:
         yield f"  {total - printed} more: {MORE}", "dim"
-
-
-def _heading(report: Report, cue: Finding) -> str:
-    status = f": {cue.status}" if cue.status in VERDICTS else ""
-    return f"{_claim(report, cue)}{status}"
 
 
 def _head(

@@ -37,7 +37,7 @@ def features(audit: Audit, traces: Sequence[Reasoning]) -> Iterator[Feature]:
     """What is measured, then what is named most often."""
     options: StepGroundingOptions = audit.options
     yield Feature(key=REASONING, kind="reasoning", name="Reasoning")
-    yield Feature(key=ANSWERS, kind="answers", name="Correctly answered")
+    yield Feature(key=ANSWERS, kind="answers", name="Before correct answers")
     # a recording cannot be asked about changed videos
     if not is_recorded(audit) and options.perturbations:
         yield Feature(key=VIDEO, kind="reliance", name="Traces of changed videos")
@@ -110,12 +110,10 @@ def finding(
     whole, *parts = results
     names = {feature.key: feature.name or feature.key for feature in features}
     rows = [_row_of(names, whole)]
-    of_all = whole.figures[SGR]
     rows += [
         _row_of(names, part)
         for part, _, is_found in rank(parts, audit.options.level)
-        # where all answers are right, those of right answers are all again
-        if is_found and part.figures.get(SGR, of_all) != of_all
+        if is_found and SGR in part.figures
     ]
     share = counts.unsupported / checked
     # a rounded 0% would say that there is none
