@@ -37,7 +37,7 @@ PLACES_AND_TIMES = (
 )
 FEW_PLACES = 20  # more words than these tell samples apart, and make none alike
 YES_NO = ("yes", "no", "true", "false")
-SEEN = 0.3  # score of a detection that counts
+SEEN = 0.3  # score of a detection that counts: the default of Grounded-SAM
 SIDE = 256  # pixels, to which a picture is made smaller before it is measured
 LEAST_BESIDE = 0.1  # of a picture: less than this tells nothing of its quality
 

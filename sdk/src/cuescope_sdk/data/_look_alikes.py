@@ -20,7 +20,7 @@ from cuescope_sdk import BadDataError, Sample
 from cuescope_sdk.data._media.files import kind_of
 from cuescope_sdk.data._media.video import key_picture
 
-# of the hash ("Kind of Like That" of the Hacker Factor blog), here with two bits a cell
+# of the hash (Krawetz, "Kind of Like That", Hacker Factor blog, 2013), here with two bits a cell
 SIDE = 8
 MARGIN = 1  # grey levels: in plain areas, less than this is noise of the file format
 RUN = 4  # samples in a row: those nearer than this are neighbours

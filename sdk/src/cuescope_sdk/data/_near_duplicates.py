@@ -15,7 +15,7 @@ from cuescope_sdk.data._look_alikes import alike_samples, picture_hash
 FOLDERS = 8
 IN_A_ROW = 6
 LEAST_PAIRS = 8  # of each kind: below, the test cannot reach its level for the smaller differences
-ALIKE_LEVEL = 0.05
+ALIKE_LEVEL = 0.05  # Fisher (1925)
 BLOCK = 2000  # samples that are compared with each other: their shuffles take 200 MB
 
 

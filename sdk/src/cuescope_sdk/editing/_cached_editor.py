@@ -30,7 +30,8 @@ from cuescope_sdk.editing._edits import LARGEST_SIDE, edit_key
 FOLDER = "edits"
 PACE = "pace.json"
 EDITS = "images edited"
-COMPRESSION = 1  # zlib's level: 6 takes three times as long, for files a tenth smaller
+# zlib's level: 6 takes 3 to 4 times as long, for photos 8 to 19% smaller (three photos, 2026)
+COMPRESSION = 1
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 

@@ -15,7 +15,7 @@ from cuescope_core.digest import digest
 from cuescope_core.errors import BadDataError
 from cuescope_core.types import Frame
 
-SMALLEST_SIDE = 8  # pixels: a cell of the grid that diffusion models see
+SMALLEST_SIDE = 8  # pixels: a cell that diffusion models see (Rombach et al., 2022)
 LARGEST_SIDE = 8192  # pixels: a phone's 48 megapixels pass, a scan of a map does not
 
 

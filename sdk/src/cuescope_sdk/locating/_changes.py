@@ -16,7 +16,7 @@ from cuescope_sdk.locating._pictures import opponents
 CLEAR = (
     0.5  # standard deviations: a medium effect (Cohen, 1988); a smaller one is not told
 )
-LEVEL = 0.05  # of all figures together, by Bonferroni
+LEVEL = 0.05  # of all figures together, by Bonferroni (Fisher, 1925)
 SEEN = (
     0.04  # of the range of a colour: ten steps of a byte; a smaller change is not seen
 )

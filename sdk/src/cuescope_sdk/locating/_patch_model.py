@@ -25,9 +25,10 @@ from cuescope_sdk.locating._masks import TOUCHING, Mask
 from cuescope_sdk.locating._vocabulary import Vocabulary, learn_vocabulary
 from cuescope_sdk.statistics import Roc
 
-# frames that the prior counts as; 1 to 16 change AUROC by 0.02 at most on benchmarks/marks.py
+# frames that the prior counts as; 1 to 16 change AUROC by 0.02 at most (benchmarks/marks.py, 2026)
 PRIOR = 4.0
-NEAR = 0.75  # patches, the deviation of what counts as one place; 0.6 to 1 place alike there
+# patches, the deviation of one place; 0.6 to 1 place alike (benchmarks/marks.py, 2026)
+NEAR = 0.75
 HALF = 0.5  # more likely than not
 LEVEL = 0.01  # of a contrast and of a spread: less is flat
 Words = Int[np.ndarray, "frame row col"]

@@ -15,14 +15,12 @@ from cuescope_sdk.locating._linear import Grid
 from cuescope_sdk.locating._whitening import Whitening, drawn_patches
 from cuescope_sdk.maths import on_one_thread
 
-# Sivic and Zisserman and others after them take hundreds to thousands; 200 and 400 place alike here
+# Sivic and Zisserman (2003) and others take hundreds to thousands; 200 and 400 place alike here
 WORDS = 200
 KEPT = (
     24  # principal components of a patch: 95% of the variance of 6 x 6 pixels of photos
 )
-FLAT = (
-    0.02  # of the largest variance, which is added to each (Coates and Ng: 0.01 to 0.1)
-)
+FLAT = 0.02  # of the largest variance, which is added to each (Coates and Ng, 2012: 0.01 to 0.1)
 Words = Int[np.ndarray, "row col"]
 
 

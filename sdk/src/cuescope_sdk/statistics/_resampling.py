@@ -15,7 +15,8 @@ from cuescope_sdk.statistics._groups import Groups, level_indices
 from cuescope_sdk.statistics._shapes import IntPerSample, PerDraw
 
 AT_ONCE = 4_000_000  # numbers of a draw that are in memory together
-RESAMPLES = 2000  # of a bootstrap, and deals of a permutation
+# of a bootstrap, as Efron and Tibshirani (1993, chapter 14) draw, and deals of a permutation
+RESAMPLES = 2000
 TIE = 1e-9  # the same terms add up otherwise in another order
 
 

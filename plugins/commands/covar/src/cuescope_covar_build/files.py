@@ -26,7 +26,8 @@ SETTINGS = "build.json"
 JOURNAL = ".journal.jsonl"
 LARGEST_SETTINGS = 2**24  # bytes
 LARGEST_JOURNAL = 2**30  # of a million images
-COMPRESSION = 1  # zlib's level: 6 takes three times as long, for files a tenth smaller
+# zlib's level: 6 takes 3 to 4 times as long, for photos 8 to 19% smaller (three photos, 2026)
+COMPRESSION = 1
 # no space, the quota of the user, the largest file that the disk takes
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 LONGEST = 60  # characters of a name within a file's

@@ -6,8 +6,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 from PIL import Image
 
-_OFFSET = 48  # the code of '0', so that the text is printable
-_BITS = 5
+_OFFSET = 48  # the code of '0' (rleToString of COCO's API; Lin et al., 2014)
+_BITS = 5  # of a number in each letter (rleToString of COCO's API; Lin et al., 2014)
 _MOST_BITS = 60
 _CELLS = 2**22  # of edges and rows that are compared at once
 

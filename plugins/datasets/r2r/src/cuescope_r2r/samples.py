@@ -10,7 +10,7 @@ from cuescope_r2r.layout import Position
 from cuescope_sdk.grounding import SceneFrame, turn_name
 
 CLIMB = 0.3  # metres between two viewpoints; of nine in ten edges it is less than 0.16
-VIEWS = 12  # of the simulator at the height of the eyes: numbers 12 to 23
+VIEWS = 12  # at the height of the eyes, numbers 12 to 23 (Anderson et al., 2018)
 SUFFIXES = (".jpg", ".png")
 
 

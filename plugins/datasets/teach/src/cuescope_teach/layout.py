@@ -9,7 +9,7 @@ from pydantic import BaseModel, FiniteFloat
 from cuescope_sdk import UserError, nearest
 from cuescope_sdk.data import TextFile, require_inside
 
-DRIVER = 1  # the agent that moves; 0 is the commander, who only speaks
+DRIVER = 1  # who moves; 0 is the commander, who only speaks (Padmakumar et al., 2022)
 
 
 class DriverAction(BaseModel):

@@ -13,7 +13,7 @@ Region = Literal["foreground", "background"]
 Mask = Bool[np.ndarray, "mask_row mask_col"]
 PerCluster = Float[np.ndarray, " cluster"]
 ClusterMap = Int[np.ndarray, "row col"]
-LEVEL = 0.05  # of what gets a star, corrected
+LEVEL = 0.05  # of what gets a star, corrected (Fisher, 1925)
 
 
 def weights(drops: PerCluster, *, signed: bool = False) -> PerCluster:

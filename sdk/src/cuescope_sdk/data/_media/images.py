@@ -72,7 +72,7 @@ class PictureShape:
         return min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1)
 
 
-# what undoes each orientation, as Pillow's `exif_transpose` does
+# what undoes each orientation (TIFF 6.0, 1992), as Pillow's `exif_transpose` does
 _TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,

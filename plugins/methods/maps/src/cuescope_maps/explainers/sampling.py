@@ -6,7 +6,8 @@ from jaxtyping import Float
 from cuescope_sdk.explain import Explained, RegionExplainer, Steps
 
 PerPart = Float[np.ndarray, " part"]
-WHOLE = 1e6  # weight of the two subsets whose values a Shapley regression keeps
+# weight of the two subsets whose values are kept: infinite in Lundberg and Lee (2017, theorem 2)
+WHOLE = 1e6
 
 
 class Occlusion(RegionExplainer):

@@ -32,7 +32,8 @@ from cuescope_sdk.torch import (
 
 VISUAL = "visual."
 TEXT = "text."
-LOGIT_SCALE = 100.0  # the authors' own demonstrations multiply by it, whatever the checkpoint says
+# the authors' own demonstrations multiply by CLIP's largest (Radford et al., 2021, section 2.5)
+LOGIT_SCALE = 100.0
 
 
 @dataclass(frozen=True)
