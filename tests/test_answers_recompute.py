@@ -223,7 +223,6 @@ CASES = {
         Saliency,
         "background_lean",
         lean_of_maps,
-        options={"faithfulness": 0},
         data_options={"frames": 1, "samples": 60},
     ),
     "step-grounding/SGR": Case(

@@ -65,7 +65,7 @@ def bench(
     """The tables of `cuescope dev bench cci`."""
     monkeypatch.setenv("CUESCOPE_CACHE", str(folder / "cache"))
     monkeypatch.chdir(folder)
-    short = ("--steps", "2", "--protocols", "paper", "--explainers", "random,game")
+    short = ("--steps", "2", "--explainers", "random,game")
     with pytest.raises(SystemExit) as ended:
         main(["dev", "bench", "cci", "--device", "cpu", "--json", *short, *words])
     told = capsys.readouterr()
@@ -89,7 +89,7 @@ def test_imagenet(
     words = ("--data", f"imagenet:{root}", "--tasks", "classification,failures")
     tables = bench(monkeypatch, capsys, tmp_path, "--model", clip, *words)
     titles = [table["title"] for table in tables]
-    assert titles[0] == "Classification, paper protocol: deletion AUC, lower is better"
+    assert titles[0] == "Classification: deletion AUC, lower is better"
     assert [row["explainer"] for row in tables[0]["rows"]] == ["random", "GAME", "CCI"]
     paper = {row["explainer"]: row["GT@1"] for row in tables[0]["paper"]}
     assert paper == {"GAME": 0.3356, "CCI": 0.1809}
@@ -124,9 +124,7 @@ def test_karpathys_split_of_coco(
     tables = bench(
         monkeypatch, capsys, tmp_path, "--model", clip, *words, "--tasks", "retrieval"
     )
-    assert (
-        tables[0]["title"] == "Retrieval, paper protocol: deletion AUC, lower is better"
-    )
+    assert tables[0]["title"] == "Retrieval: deletion AUC, lower is better"
     assert f"{COUNT} images of coco" in tables[0]["notes"][0]
     assert {row["explainer"]: row["IR@1"] for row in tables[0]["paper"]}["CCI"] == 0.065
     assert all(0 <= row["TR@5"] <= 1 for row in tables[0]["rows"])

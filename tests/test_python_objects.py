@@ -95,7 +95,7 @@ def test_a_model_in_memory_is_audited_and_its_answers_kept(
     assert trained.cost.model_calls == 40
     assert trained.folder != first.folder
     # its insides are open to the methods that look there
-    options = {"faithfulness": 0, "maps_only": True}
+    options = {"maps_only": True}
     inside = {"options": options, "progress": False, "limit": 6}
     seen = cuescope.audit("saliency:grad-eclip", model=item, data=data, **inside)
     assert seen.provenance.samples == 6

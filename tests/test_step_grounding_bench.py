@@ -175,7 +175,7 @@ def test_maps_of_stored_runs_are_baselines(
             "--data",
             "folder:.",
         )
-        cuescope(*maps, "-O", "faithfulness=0", "--out", name)
+        cuescope(*maps, "--out", name)
     ask = (
         "audit",
         "step-grounding",

@@ -238,7 +238,6 @@ class Seen:
 def all_audited(folder: Path) -> list[Audited]:
     """The methods; `folder` is for a model that is written there."""
     clip = _colour_clip(folder)
-    quick = ("-O", "faithfulness=0")
     # it decides nothing, and takes as long as the rest
     unchecked = ("-O", "null_shuffles=0")
     return [
@@ -279,7 +278,7 @@ def all_audited(folder: Path) -> list[Audited]:
             "saliency",
             clip[0],
             Patches,
-            (*clip[1:], *quick),
+            clip[1:],
             flaws=("none", "clips", "copies"),
         ),
         Audited(

@@ -77,13 +77,6 @@ def test_areas_beside_the_paper() -> None:
     assert "2 steps of 25.0% of the pixels" in table.notes[0]
 
 
-def test_no_figures_of_the_paper_beside_rises_protocol() -> None:
-    _, insertion = Perturbation(protocol="rise", steps=2).both
-    table = areas_table("classification", insertion, CURVES, "m")
-    assert table.paper == ()
-    assert "higher is better" in table.title
-
-
 @pytest.mark.parametrize(("direction", "sign"), [("deletion", "+"), ("insertion", "−")])
 def test_the_gain_is_positive_where_ours_is_better(direction: Any, sign: str) -> None:
     groups = Groups.single(len(next(iter(CURVES["CCI"].values()))))
@@ -171,22 +164,22 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     return lambda: sum(session.respond.model_calls for session in sessions)
 
 
-def test_both_tasks_both_protocols_and_a_second_run_for_nothing(
+def test_both_tasks_and_a_second_run_for_nothing(
     bench: Callable[..., CCIBench], asked: Callable[[], int]
 ) -> None:
     items = list(bench().run())
     tables = [item for item in items if isinstance(item, Table)]
-    # task, protocol, direction; areas and gains; failures
-    assert len(tables) == 2 * 2 * 2 * 2 + 1
+    # task, direction; areas and gains; failures
+    assert len(tables) == 2 * 2 * 2 + 1
     titles = [item.title for item in items if isinstance(item, Picture)]
     assert sum(title.startswith("Maps for '") for title in titles) == 2 * 2
-    assert sum("deletion curves" in title for title in titles) == 2 * 2
+    assert sum("deletion curves" in title for title in titles) == 2
     areas, gains = tables[0], tables[1]
     assert areas.columns == ("explainer", "GT@1", "GT@5", "Pred@1", "Pred@5")
     assert [row["explainer"] for row in areas.rows] == ["random", "Grad-ECLIP", "CCI"]
     assert [row["CCI against"] for row in gains.rows] == ["random", "Grad-ECLIP"]
     retrieval = [table for table in tables if table.title.startswith("Retrieval")]
-    assert len(retrieval) == 8
+    assert len(retrieval) == 4
     assert retrieval[0].columns == ("explainer", "IR@1", "IR@5", "TR@1", "TR@5")
     failures = tables[-1]
     assert failures.columns[:3] == ("images", "wrong %", "BG-Er %")
@@ -209,7 +202,7 @@ def test_killed_after_the_maps_it_asks_nothing_twice(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    short = {"tasks": ("classification",), "protocols": ("paper",)}
+    short = {"tasks": ("classification",)}
 
     def killed(*given: Any) -> None:
         raise KeyboardInterrupt

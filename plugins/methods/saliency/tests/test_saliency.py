@@ -63,8 +63,6 @@ class TestContract(MethodContract):
     data = Masked
     options: ClassVar[Mapping[str, Any]] = {
         "explainer": "random",
-        "faithfulness": 4,
-        "steps": 4,
     }
     data_options: ClassVar[Mapping[str, Any]] = {"frames": 1, "samples": 24}
     finds_planted_cue = False
@@ -141,7 +139,6 @@ def test_maps_on_the_object_are_no_finding(hand_written: Any) -> None:
         Patches,
         target="true",
         explainer="grad-eclip",
-        faithfulness=0,
     )
     assert not report.findings
     assert {f.name for f in report.features} == {
@@ -206,7 +203,6 @@ def test_any_text_is_explained_in_every_image(hand_written: Any) -> None:
         Patches,
         text="blue",
         explainer="grad-eclip",
-        faithfulness=0,
     )
     (feature,) = report.features
     assert len(feature.occurrences) == 24
@@ -218,12 +214,10 @@ def test_any_text_is_explained_in_every_image(hand_written: Any) -> None:
 
 def test_groups_by_the_label_that_is_explained(hand_written: Any) -> None:
     samples = [Patches({}, Context())[index] for index in range(24)]
-    report = run_audit(Saliency, hand_written, Patches, target="true", faithfulness=0)
+    report = run_audit(Saliency, hand_written, Patches, target="true")
     counts = {label: score.n for label, score in rows(report, "accuracy").items()}
     assert counts == {label: sum(s.label == label for s in samples) for label in LABELS}
-    report = run_audit(
-        Saliency, hand_written, Patches, target="predicted", faithfulness=0
-    )
+    report = run_audit(Saliency, hand_written, Patches, target="predicted")
     right = sum(s.n * s.value for s in rows(report, "accuracy").values())
     assert report.accuracy is not None
     assert report.accuracy.correct == round(right)
@@ -244,7 +238,7 @@ class Odd(Patches):
 
 
 def test_leaves_out_masks_that_say_nothing(hand_written: Any) -> None:
-    report = run_audit(Saliency, hand_written, Odd, target="true", faithfulness=0)
+    report = run_audit(Saliency, hand_written, Odd, target="true")
     assert report.notes["foreground"].startswith(
         "left out: 2 images without a mask, 4 whose mask"
     )
@@ -260,7 +254,7 @@ class Bare(Patches):
 
 
 def test_without_masks_nothing_is_said_of_the_background(hand_written: Any) -> None:
-    report = run_audit(Saliency, hand_written, Bare, faithfulness=0, maps_only=True)
+    report = run_audit(Saliency, hand_written, Bare, maps_only=True)
     assert "no foreground masks" in report.notes["weak data"]
     assert not report.findings
     [said] = report.statements  # in place of "No cue found"
@@ -318,9 +312,7 @@ def test_maps_are_those_of_the_audit(hand_written: Any, planted: Any) -> None:
 def test_no_image_is_asked_about_twice(hand_written: Any) -> None:
     """What one hook knows the next one finds again, and no trial passes `respond` a second time."""
     with temporary_cache() as cache:
-        session = Setup(Saliency, hand_written, Patches, {"faithfulness": 0}).session(
-            cache
-        )
+        session = Setup(Saliency, hand_written, Patches, {}).session(cache)
         respond, names = session.audit.respond, []
 
         def log(trials: Any) -> list[Any]:
@@ -338,23 +330,21 @@ def test_checks_another_method_by_maps_of_its_own(hand_written: Any) -> None:
     from cuescope_sdk import Audit
 
     with temporary_cache() as cache:
-        setup = Setup(
-            Saliency, hand_written, Patches, {"explainer": "random", "faithfulness": 0}
-        )
+        setup = Setup(Saliency, hand_written, Patches, {"explainer": "random"})
         session = setup.session(cache)
         session.run()
         audit: Audit = session.audit
         before = len(audit.attachments)
-        other = Saliency(Saliency.Options(faithfulness=0), audit.context)
+        other = Saliency(Saliency.Options(), audit.context)
         assert not list(other.verify(audit))
-    own = run_audit(Saliency, hand_written, Patches, faithfulness=0)
+    own = run_audit(Saliency, hand_written, Patches)
     assert [p.image for p in audit.attachments[before:]] == [
         p.image for p in own.pictures
     ]  # type: ignore[union-attr]
 
 
 def test_a_plan_is_bounded_and_not_by_much(hand_written: Any) -> None:
-    setup = Setup(Saliency, hand_written, Patches, {"faithfulness": 8, "steps": 4})
+    setup = Setup(Saliency, hand_written, Patches, {})
     plan, asked = setup.plan(), setup.report().cost.trials
     assert plan.more is not None
     assert asked <= plan.trials + plan.more < 2 * asked

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
         foreground_of as foreground_of,
     )
     from cuescope_sdk.explain._curves import Perturbation as Perturbation
-    from cuescope_sdk.explain._evidence import FaithfulnessCheck as FaithfulnessCheck
     from cuescope_sdk.explain._regions import (
         Explained as Explained,
         Grid as Grid,
@@ -25,7 +24,6 @@ __getattr__, __dir__, __all__ = attach(
     {
         "._canvas": ["Canvas", "Explainer", "foreground_of"],
         "._curves": ["Perturbation"],
-        "._evidence": ["FaithfulnessCheck"],
         "._regions": ["Explained", "Grid", "RegionExplainer", "Steps"],
         "._words": ["AnswerWords"],
     },

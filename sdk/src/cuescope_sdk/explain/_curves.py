@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, product
-from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Num, Shaped
@@ -23,8 +22,8 @@ from cuescope_sdk.explain._perturbation import (
 from cuescope_sdk.report import interval, signed
 from cuescope_sdk.statistics import Groups, change_interval
 
-# "paper" is CCI's own schedule, "rise" that of RISE, where insertion starts blurred
-WHOLE = {"paper": 0.5, "rise": 1.0}  # share of the pixels that has changed at the end
+# share of the pixels that has changed at the end (CCI, section 3.1)
+WHOLE = 0.5
 TRIALS_AT_ONCE = 4096  # frames are made as they are shown; outcomes stay in memory
 NUMBERS_AT_ONCE = 2**24  # similarities held at a time: 64 MiB
 
@@ -58,14 +57,11 @@ class Difference:
 class Perturbation:
     """Pixels change by falling importance, the same share of the image at each of so many `steps`.
 
-    "paper" (CCI, section 3.1: about 0.5% of pixels over 100 steps, about half of the image):
-    deletion puts seeded random noise in their place, insertion reveals them on a black canvas.
-    "rise" (Petsiuk et al., 2018): deletion blackens them, insertion reveals them in the blurred
-    image, until all have changed.
+    As CCI (section 3.1: about 0.5% of pixels over 100 steps, about half of the image): deletion
+    puts seeded random noise in their place, insertion reveals them on a black canvas.
     """
 
     direction: Direction = "deletion"
-    protocol: Literal["paper", "rise"] = "paper"
     steps: int = 100
 
     @property
@@ -76,12 +72,12 @@ class Perturbation:
     @property
     def per_step(self) -> float:
         """Share of the image's pixels that change at a step."""
-        return WHOLE[self.protocol] / self.steps
+        return WHOLE / self.steps
 
     @property
     def changed(self) -> Float[np.ndarray, " step"]:
         """Share of the pixels that has changed after each step, from 0 before the first."""
-        return np.linspace(0, WHOLE[self.protocol], self.steps + 1)
+        return np.linspace(0, WHOLE, self.steps + 1)
 
     def counts(self, pixels: int) -> Int[np.ndarray, " step"]:
         """How many of `pixels` have changed after each step, rounded to whole ones."""
@@ -91,9 +87,7 @@ class Perturbation:
     @property
     def fill(self) -> Fill:
         """Pixels where the image does not show."""
-        if self.direction == "deletion":
-            return "noise" if self.protocol == "paper" else "black"
-        return "black" if self.protocol == "paper" else "blur"
+        return "noise" if self.direction == "deletion" else "black"
 
     @property
     def words(self) -> tuple[str, str]:

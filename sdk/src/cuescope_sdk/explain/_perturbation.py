@@ -7,7 +7,6 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float, UInt, UInt8
 from PIL import Image
-from scipy.ndimage import gaussian_filter
 
 from cuescope_core.digest import digest
 from cuescope_core.seeds import generator
@@ -15,10 +14,7 @@ from cuescope_core.types import Frame
 from cuescope_sdk.maths._maps import rank_pixels, upsample
 
 Direction = Literal["deletion", "insertion"]
-Fill = Literal["noise", "blur", "black"]
-# standard deviation, of the shorter side: 5 of 224 pixels in Evaluation.ipynb of RISE's
-# authors (Petsiuk et al., 2018)
-BLUR = 5 / 224
+Fill = Literal["noise", "black"]
 Pixels = UInt8[np.ndarray, "row col 3"]
 REMEMBERED_GROUNDS = 16  # a batch's worth of images, each with its fill
 
@@ -113,15 +109,8 @@ def _layers(ground: FilledImage) -> tuple[Image.Image, Image.Image]:
 
 
 def fill_pixels(pixels: Pixels, fill: Fill, rng: np.random.Generator) -> Pixels:
-    """Noise: each value uniform in 0..255. Blur: Gaussian of 5/224 of the shorter side."""
-    match fill:
-        case "noise":
-            # what CCI deletes into; seeded here, so that two runs give one curve
-            return rng.integers(0, 256, pixels.shape, dtype=np.uint8)
-        case "blur":
-            # so that images of any size lose the same detail
-            sigma = BLUR * min(pixels.shape[:2])
-            blurred = gaussian_filter(pixels.astype(np.float32), (sigma, sigma, 0))
-            return np.asarray(np.rint(blurred).astype(np.uint8))
-        case _:
-            return np.zeros_like(pixels)
+    """Noise: each value uniform in 0..255."""
+    if fill == "black":
+        return np.zeros_like(pixels)
+    # what CCI deletes into; seeded here, so that two runs give one curve
+    return rng.integers(0, 256, pixels.shape, dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""Section 3.1 of CCI: explainers under one deletion and insertion protocol, and failures."""
+"""Section 3.1 of CCI: explainers under one deletion and insertion schedule, and failures."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from cuescope_sdk.statistics import Groups
 
 Task = Literal["classification", "retrieval", "failures"]
-Protocol = Literal["paper", "rise"]
 Maps = Sequence[np.ndarray]
 Curves = Mapping[str, Num[np.ndarray, "image step"]]
 MapsByName = dict[str, dict[str, Maps]]  # explainer -> whose text
@@ -53,10 +52,7 @@ class CCIBenchOptions(Options):
     data_options: PluginOptions = Field({}, description="options of the data")
     limit: PositiveInt = Field(200, description="images, drawn by seed")
     steps: PositiveInt = Field(
-        10, description="steps over half of the pixels (rise: all); the paper takes 100"
-    )
-    protocols: tuple[Protocol, ...] = Field(
-        ("paper", "rise"), description="paper: noise and blank; rise: blank and blur"
+        10, description="steps over half of the pixels; the paper takes 100"
     )
     tasks: tuple[Task, ...] = Field(
         ("classification", "retrieval", "failures"),
@@ -98,7 +94,7 @@ class CCIBench(Plugin):
         self._runner = Runner(context, Path("runs"))
 
     def run(self) -> Iterator[Table | Picture]:
-        """For each task, protocol and direction: areas, gains image by image, and the curves."""
+        """For each task and direction: areas, gains image by image, and the curves."""
         from cuescope_sdk.explain import Perturbation
         from cuescope_sdk.statistics import Groups
 
@@ -122,13 +118,11 @@ class CCIBench(Plugin):
                 f"{parts.data.stamp.spec}"
             )
             groups = Groups.of(questions.samples)
-            for protocol in self.options.protocols:
-                schedule = Perturbation(protocol=protocol, steps=self.options.steps)
-                for perturbation in schedule.both:
-                    curves = _curves_by_name(questions, maps, perturbation)
-                    yield areas_table(task, perturbation, curves, head)
-                    yield gains_table(task, perturbation, curves, groups)
-                    yield curves_picture(task, perturbation, curves)
+            for perturbation in Perturbation(steps=self.options.steps).both:
+                curves = _curves_by_name(questions, maps, perturbation)
+                yield areas_table(task, perturbation, curves, head)
+                yield gains_table(task, perturbation, curves, groups)
+                yield curves_picture(task, perturbation, curves)
 
     def _failures(self, session: Any) -> Iterator[Table]:
         from cuescope_cci.failures import failures_table, masks_table
@@ -282,33 +276,26 @@ def areas_table(
     better = "lower" if direction == "deletion" else "higher"
     note = (
         f"{head}; {count_of(perturbation.steps, 'steps')} of {perturbation.per_step:.1%} of "
-        "the pixels."
+        f"the pixels. In brackets: the paper, CLIP ViT-B/16 on {SOURCES[task]}."
     )
     columns = ("explainer", *next(iter(curves.values())))
     rows: list[tuple[Cell, ...]] = []
     for name, by_column in curves.items():
         rows.append((name, *map(perturbation.auc, by_column.values())))
-    published = []
-    # Areas of another schedule are other figures: RISE's own stand beside nothing.
-    if perturbation.protocol == "paper":
-        note += f" In brackets: the paper, CLIP ViT-B/16 on {SOURCES[task]}."
-        for row in paper_rows(task, direction):
-            # figures of explainers that were left out here would stand alone
-            if row["explainer"] in curves:
-                figures = {column: row.get(column) for column in columns}
-                published.append(figures)
+    # figures of explainers that were left out here would stand alone
+    published = [
+        {column: row.get(column) for column in columns}
+        for row in paper_rows(task, direction)
+        if row["explainer"] in curves
+    ]
     return Table.of(
-        f"{_title(task, perturbation)}: {direction} AUC, {better} is better",
+        f"{task.capitalize()}: {direction} AUC, {better} is better",
         columns,
         rows,
         note,
         paper=published,
         decimals=3,
     )
-
-
-def _title(task: str, perturbation: "Perturbation") -> str:
-    return f"{task.capitalize()}, {perturbation.protocol} protocol"
 
 
 def curves_picture(
@@ -327,7 +314,7 @@ def curves_picture(
         lines[name] = (changed, by_column[column].mean(axis=0))
     verb, falls = perturbation.words
     return Picture(
-        title=f"{_title(task, perturbation)}: {perturbation.direction} curves, {column}",
+        title=f"{task.capitalize()}: {perturbation.direction} curves, {column}",
         caption=f"A faithful map's curve {falls} fast.",
         image=line_chart(lines, "", f"pixels {verb} (%)", column),
     )
@@ -349,7 +336,7 @@ def gains_table(
                 row.append(f"{gain} *" if gain.sign else str(gain))
             rows.append(row)
     return Table.of(
-        f"{_title(task, perturbation)}: what {OURS} gains in {perturbation.direction} AUC",
+        f"{task.capitalize()}: what {OURS} gains in {perturbation.direction} AUC",
         (f"{OURS} against", *curves[OURS]),
         rows,
         f"Above 0: {OURS} is better. In brackets: 95% interval, for groups too.",

@@ -103,14 +103,11 @@ class Saliency(Plugin):
         """One feature for each text that is explained."""
         from cuescope_saliency.trials import features
         from cuescope_sdk.data import require_data
-        from cuescope_sdk.explain import FaithfulnessCheck
 
         require_data(audit, self.data_needs, "saliency")
-        options = self.options
-        check = FaithfulnessCheck(options.faithfulness, options.steps)
         # of an image: its answer, its map, its mask drawn
-        audit.expect_more(3 * len(audit.samples) + check.most_trials(audit))
-        yield from features(audit, options)
+        audit.expect_more(3 * len(audit.samples))
+        yield from features(audit, self.options)
 
     @hookimpl
     def perturb(self, audit: Audit) -> list[Trial]:
@@ -138,14 +135,14 @@ class Saliency(Plugin):
 
     @hookimpl
     def verify(self, audit: Audit) -> Iterator[Evidence]:
-        """Deletion and insertion; and the pictures."""
-        from cuescope_saliency.verify import evidence
+        """The pictures."""
+        from cuescope_saliency.verify import attach_maps
         from cuescope_sdk.data import independent_samples
 
         # else another method's audit, which says so itself
         if audit.options is self.options:
             yield from independent_samples(audit)
-        yield from evidence(audit, self, self.options)
+        attach_maps(audit, self.options)
 
 
 def explain(

@@ -78,13 +78,6 @@ class SaliencyOptions(FindingOptions, Settings):
     maps_only: bool = Field(
         False, description="go on where no masks are known: maps, and no finding"
     )
-    faithfulness: NonNegativeInt = Field(
-        24, description="images of the deletion and insertion check; 0 leaves it out"
-    )
-    # fewer than the paper: this is a check, and each step costs forward passes of every image
-    steps: PositiveInt = Field(
-        20, description="steps of that check over half of the pixels (CCI's paper: 100)"
-    )
 
 
 _BY_LAYERS = {"layers", "form"}
