@@ -2,8 +2,8 @@
 
 An embedding is a label's mean, the cue's shift where it is shown, the same for all labels, and
 noise (a mixture of two normal distributions of one covariance). The answer makes the groups
-findable: samples with the cue get it more often. All that is said of a sample comes from a
-recogniser that has seen neither the sample nor its group.
+findable: samples with the cue get it more often. The score of a sample comes from a recogniser
+that has seen neither the sample nor its group.
 """
 
 from collections.abc import Sequence
@@ -144,11 +144,9 @@ def recognise(
             best = strength, dimensions, score, np.stack(directions)
     assert best is not None
     strength, dimensions, score, stacked = best
-    probability = np.zeros(len(label))
-    for number, part in enumerate(parts):
-        own = fold == number
-        two = TwoGroups.fit(score[part], label[part], given[part], labels)
-        probability[own] = two.probability(score[own], label[own])
+    # of all held-out scores: without a fold a label may lack the few that differ from the rest
+    groups_of_scores = TwoGroups.fit(score, label, given, labels)
+    probability = groups_of_scores.probability(score, label)
     means = np.stack([space.means for space in spaces])
     return Recognised(score, probability, strength, dimensions, fold, means, stacked)
 
