@@ -18,6 +18,7 @@ METHODS = {"blind", "cci", "quag", "saliency", "spurlens", "step-grounding", "tr
 METHODS |= {
     "answers",
     "confidence",
+    "contamination",
     "cue",
     "distilling-failures",
     "domino",

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cuescope.report.figures import short_p_value
-from cuescope.report.steps import copyable, next_commands, tests_a_run
+from cuescope.report.steps import copyable, next_commands, next_steps, tests_a_run
 from cuescope_core.amounts import count_of
 from cuescope_core.conclusions import Evidence, Finding, Report, Row, Score, cues_of
 from cuescope_core.printable import one_line
@@ -240,7 +240,8 @@ def _table(
         list(_row_lines(row, columns, number, room, 2 if single else 1))
         for number, row in enumerate(shown)
     ]
-    words_left = most_words - _count_words([*head, *chain.from_iterable(headings)])
+    # "12 more: -v" has three
+    words_left = most_words - _count_words([*head, *chain.from_iterable(headings)]) - 3
     fits = _count_words(chain.from_iterable(drawn)) <= words_left
     # in any case the largest change of each cue, and of one block three
     least = 3 if len(blocks) == 1 else 1
@@ -287,11 +288,12 @@ def _row_lines(
         yield f"  {line}", style
 
 
-def _rank(row: Row) -> tuple[bool, bool, float]:
-    """Rank of a row: those without a change as given, then what passes, by its change."""
+def _rank(row: Row) -> tuple[bool, bool, bool, float]:
+    """Rank of a row: those without a change as given, the finding's own, what passes, by change."""
     if row.change is None:
-        return False, False, 0.0
-    return True, not (row.passes or row.doubt), -abs(row.change)
+        return False, False, False, 0.0
+    of_others = row.feature is not None
+    return True, of_others, not (row.passes or row.doubt), -abs(row.change)
 
 
 def _columns(
@@ -473,7 +475,10 @@ def check_words(check: Evidence) -> str:
 
 
 def _next(report: Report, run: str, program: str, width: int) -> Iterator[Line]:
-    for number, (command, words) in enumerate(next_commands(report, run, program)):
+    commands = next_commands(report, run, program)
+    for words, _ in [] if commands else next_steps(report, run)[:1]:
+        yield from _folded("Next  ", words, width, "", most=3)
+    for number, (command, words) in enumerate(commands):
         head = "Next" if number == 0 else ""
         first, *rest = copyable(command, width - 6)
         said = f"   {words}" if words and not rest else ""

@@ -41,9 +41,8 @@ NEXT = (
 )
 REMEDY = "last-layer"  # the first to try: it looks at the cues, and is quick
 MISSING = (
-    "No cue is shown to be a cause. For each cue the report says what is missing for a decision. "
-    "More samples{ways} or a tool (`--tool detector=SPEC`) may help. So do pairs of your own, of "
-    "the same scenes with the cue and without it: `--feature KEY --pairs FOLDER`."
+    "More samples{ways}, a detector (`--tool detector=SPEC`) or pairs of your own, the same scenes "
+    "with the cue and without it (`--feature KEY --pairs FOLDER`), may decide. -v says it by cue."
 )
 ALONE = "To test one finding by itself: `cuescope confirm RUN --feature KEY`."
 NONE = (
