@@ -621,11 +621,12 @@ def test_the_gallery_shows_every_method() -> None:
         words[1].partition(":")[0]: name for name, words in of_ci("gallery").sections()
     }
     methods = {entry.name for entry in registry().of_kind("method")}
-    # of questions alone there is no picture
+    # of questions alone there is no picture, and no toy has pairs
     assert shown.keys() == methods - RIVALS - {
         "answers",
         "blind",
         "confirm",
+        "contamination",
         "cue",
         "mitigation",
     }

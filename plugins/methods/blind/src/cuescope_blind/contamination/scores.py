@@ -25,7 +25,7 @@ class Kept:
     @property
     def excess(self) -> PerPair:
         """Of each pair: 1 if the old answer was given, less the share of one other wrong option."""
-        return self.old - self.other
+        return np.subtract(self.old, self.other)
 
     @property
     def gap(self) -> float:
