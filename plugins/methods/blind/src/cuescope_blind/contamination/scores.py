@@ -25,7 +25,8 @@ class Kept:
     @property
     def excess(self) -> PerPair:
         """Of each pair: 1 if the old answer was given, less the share of one other wrong option."""
-        return np.subtract(self.old, self.other)
+        excess: PerPair = self.old - self.other
+        return excess
 
     @property
     def gap(self) -> float:
