@@ -338,10 +338,11 @@ def test_the_plan_says_what_would_run(
     place: Path, dossier: Report, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     capsys.readouterr()
-    run(*line(tmp_path / "x", "--plan", "--json", "--methods", "halves,needy"))
+    run(*line(tmp_path / "x", "--plan", "--json", "--methods", "halves,needy,broken"))
     plan = json.loads(capsys.readouterr().out)
     assert set(plan["plans"]) == {"halves"}
     assert "wish" in plan["left_out"]["needy"]
+    assert plan["left_out"]["broken"] == "broken on purpose"
     assert not (tmp_path / "x").exists()
 
 

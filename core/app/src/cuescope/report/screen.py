@@ -140,8 +140,10 @@ def heading(report: Report) -> str:
     if report.found:
         words = kinds_words([cue.kind for cue in report.found])
         return words if words.endswith("findings") else f"{words} found"
-    if any(cue.kind == "result" for cue in report.cues):
+    if any(cue.status == "used" for cue in report.cues):
         return "What the model uses"
+    if any(cue.kind == "result" for cue in report.cues):
+        return "No finding"
     return f"No finding: {count_of(len(report.cues), 'candidates', 'are')} set aside"
 
 

@@ -5,10 +5,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from cuescope.application import Plan, Runner
+from cuescope.application import Plan, Runner, reason_of
 from cuescope_confirm.command import METHOD
 from cuescope_confirm.study import LISTED
-from cuescope_sdk import Context, Request
+from cuescope_sdk import Context, Request, UserError
 
 # a note of `cuescope_sdk.data`: too few samples for what is not strong
 WEAK = "weak data"
@@ -26,20 +26,24 @@ class Investigation(Protocol):
         """The runner of a method."""
 
 
-def plans_of(work: Investigation) -> dict[str, Plan]:
-    """Plans of what has not run, by name; each trial is counted where it is asked first.
+def plans_of(work: Investigation) -> tuple[dict[str, Plan], dict[str, str]]:
+    """Plans of what has not run, by name, and why others would fail; a trial is counted once.
 
     What the test asks is known when all methods have run.
     """
     counted = set[str]()
     plans = {}
+    faults: dict[str, str] = {}
     for name, request in work.requests.items():
         runner = work.of_method(name)
         if not runner.folder(request).report_file.exists():
-            plans[name] = runner.plan(request, counted)
+            try:
+                plans[name] = runner.plan(request, counted)
+            except UserError as error:  # as where they run, it costs itself
+                faults[name] = reason_of(error)
     if not plans and all((home / LISTED).exists() for home in work.lists):
         plans[METHOD] = work.runner.plan(work.test, counted)
-    return plans
+    return plans, faults
 
 
 def seconds_of(plans: Mapping[str, Plan]) -> float | None:

@@ -387,7 +387,8 @@ def _lines(reasons: Mapping[str, str]) -> str:
 
 def plan_of(work: Investigation) -> InvestigationPlan:
     """What would run, what not and why, and what it would cost."""
-    plans = plans_of(work)
+    plans, faults = plans_of(work)
+    left_out = {**work.choice.left_out, **faults}
     lines = []
     if METHOD not in plans and work.is_tested:
         top, ways, samples = most_of_test(work.runner, work.test)
@@ -404,11 +405,11 @@ def plan_of(work: Investigation) -> InvestigationPlan:
             f"A half is small for {', '.join(weak)}. With --folds 4 cues are found in three "
             "quarters of the data, and each part is tested by what was found in the others."
         )
-    lines += [f"left out: {name}: {why}" for name, why in work.choice.left_out.items()]
+    lines += [f"left out: {name}: {why}" for name, why in left_out.items()]
     return InvestigationPlan(
-        done=tuple(name for name in work.requests if name not in plans),
+        done=tuple(name for name in work.requests if name not in {*plans, *faults}),
         plans=plans,
-        left_out=dict(work.choice.left_out),
+        left_out=left_out,
         seconds=seconds_of(plans),
         lines=tuple(lines),
     )
