@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +25,24 @@ class TestContract(ModelContract):
     token_grid = (12, 12)
 
 
-@pytest.fixture
-def build(tmp_path: Path) -> Callable[..., ToyCLIP]:
-    """`build(data, **options)`: a toy CLIP, in a cache folder of its own."""
+@pytest.fixture(scope="module")
+def common(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache folder with one training."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module")
+def build(common: Path) -> Callable[..., ToyCLIP]:
+    """`build(data, **options)`: a toy CLIP, in the common cache folder or another."""
     shelf = PluginShelf({("model", "toy-clip"): ToyCLIP}, installed=True)
 
-    def make(data: str = "scenes:0", train: int = 64, **options: Any) -> ToyCLIP:
-        context = Context(shelf, tmp_path, device="cpu")
+    def make(
+        data: str = "scenes:0",
+        train: int = 64,
+        folder: Path = common,
+        **options: Any,
+    ) -> ToyCLIP:
+        context = Context(shelf, folder, device="cpu")
         given = {"data": data, "data_options": {"train": train}, **BRIEF, **options}
         model: ToyCLIP = context.build("model", "toy-clip", given)
         model.open_weights()
@@ -46,8 +58,9 @@ def pictures(spec: str, count: int, **options: Any) -> list[Sample]:
 
 @pytest.mark.long
 def test_an_equal_training_is_taken_from_the_cache(
-    build: Callable[..., ToyCLIP], monkeypatch: pytest.MonkeyPatch
+    build: Callable[..., ToyCLIP], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    build = partial(build, folder=tmp_path)
     first = build()
     fitted = []
     original = training.fit
@@ -79,7 +92,8 @@ def test_a_damaged_cache_is_made_again(
     (sample,) = pictures("scenes:0", 8)[:1]
 
     def logits() -> Any:
-        return build().respond([Trial(sample=sample)])[0].logits
+        model = build(folder=tmp_path)
+        return model.respond([Trial(sample=sample)])[0].logits
 
     before = logits()
     (folder,) = (path for path in (tmp_path / "toy-clip").iterdir() if path.is_dir())
@@ -92,10 +106,10 @@ def test_a_damaged_cache_is_made_again(
 
 
 def test_answers_as_open_clip_itself_does(
-    build: Callable[..., ToyCLIP], tmp_path: Path
+    build: Callable[..., ToyCLIP], common: Path
 ) -> None:
     model = build()
-    (folder,) = (path for path in (tmp_path / "toy-clip").iterdir() if path.is_dir())
+    (folder,) = (path for path in (common / "toy-clip").iterdir() if path.is_dir())
     stock, transform = open_clip.create_model_from_pretrained(f"local-dir:{folder}")
     tokenize = open_clip.get_tokenizer(f"local-dir:{folder}")
     (sample,) = pictures("scenes:0", 8)[:1]

@@ -80,14 +80,15 @@ def test_keeps_the_best_epoch_and_stops_when_patience_is_over(
 
 
 def test_weights_depend_on_the_seed_alone() -> None:
+    short = OPTIONS.model_copy(update={"epochs": 3})
     torch.manual_seed(1)
-    one, _ = _fit()
+    one, _ = _fit(short)
     torch.manual_seed(2)
-    other, _ = _fit()
+    other, _ = _fit(short)
     assert all(
         torch.equal(one.weights[name], other.weights[name]) for name in one.weights
     )
-    third, _ = _fit(seed=3)
+    third, _ = _fit(short, seed=3)
     assert not torch.equal(one.weights["head.0.weight"], third.weights["head.0.weight"])
 
 

@@ -37,7 +37,7 @@ def shipped(context: Context) -> ToyCLIP:
 
 
 def predicted(model: ToyCLIP, **options: object) -> tuple[list[Sample], np.ndarray]:
-    data = Context().build("dataset", "scenes", {"val": 160, **options})
+    data = Context().build("dataset", "scenes", {"val": 96, **options})
     samples = [data[index] for index in range(len(data))]
     answers = model.respond([Trial(sample=sample) for sample in samples])
     return samples, np.array(
