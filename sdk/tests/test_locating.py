@@ -186,7 +186,7 @@ def test_what_was_looked_at_before_is_outlined_on_the_pictures_of_a_page() -> No
     seen = {"what": "brighter, as it was seen before", "feature": "cluster-17"}
     unlike = before.model_copy(update=seen)
     location = _location.Location("one place", 0.9, mask=outline.mask)
-    sight = Sight(unlike, location, is_told=True)
+    sight = Sight(unlike, location)
     portrait, _ = describe(nothing, sights={"cluster-00": sight})
     assert portrait is not None
     assert portrait.what == "brighter, as it was seen before"
@@ -280,7 +280,7 @@ def test_of_pictures_that_were_chosen_by_lot_hardly_anything_is_said() -> None:
     data = Training(np.arange(64) < 14, np.array(["cow"] * 64), Groups.single(64))
     figures = rng.normal(0.5, 0.3, (50, 64, len(fields(Figures))))
     draws = [[Figures(*row) for row in draw] for draw in figures.tolist()]
-    told = [change_of(of_frames, data).is_told for of_frames in draws]
+    told = [bool(change_of(of_frames, data).words) for of_frames in draws]
     assert np.mean(told) <= 0.2
 
 

@@ -255,12 +255,8 @@ class TestTEACh(LayoutContract):
         ]
         assert outside.facts["held out"] == "tasks Breakfast"
         assert "2 are in, 1 out of it, and 2 neither" in outside.facts["distribution"]
-        drawn = {
-            self.open(split="ood", held_tasks=None, held_seed=seed).facts["held out"]
-            for seed in range(6)
-        }
-        assert len(drawn) > 1
-        assert all(told.count(",") == 2 for told in drawn)
+        drawn = self.open(split="ood", held_tasks=None).facts["held out"]
+        assert drawn.count(",") == 2
 
     def test_whole_games_are_read_too(self):
         with self.copy() as root:

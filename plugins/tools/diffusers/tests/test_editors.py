@@ -150,14 +150,8 @@ def test_nothing_is_opened_for_a_plan(
     with pytest.raises(PlanStopped, match="the weights of sd-inpaint"):
         planned.edit(edits)
     assert build(Inpaint, folder, steps=30).fingerprint == planned.fingerprint
-    changed = (
-        {"feather": 0},
-        {"size": 32},
-    )
-    fingerprints = {
-        build(Inpaint, folder, steps=30, **each).fingerprint for each in changed
-    }
-    assert len(fingerprints | {planned.fingerprint}) == 3
+    other = build(Inpaint, folder, steps=30, size=32)
+    assert other.fingerprint != planned.fingerprint
 
 
 def test_a_blackened_image_stays_as_it_was(

@@ -23,11 +23,10 @@ def held_out_categories(
     known: Collection[str],
     count: int,
     *,
-    seed: int,
     title: str,
     what: str,
 ) -> frozenset[str]:
-    """The named categories; where none are named, `count` of the known ones drawn by seed.
+    """The named categories; where none are named, `count` of the known ones, by a fixed lot.
 
     Raises UserError for a name that is not known, and for fewer known ones than are to be drawn.
     """
@@ -40,7 +39,7 @@ def held_out_categories(
                 remedy="Name them instead",
             )
         # sorted: a set has another order in each process
-        drawn = generator(seed, title, what).choice(sorted(known), count, replace=False)
+        drawn = generator(0, title, what).choice(sorted(known), count, replace=False)
         return frozenset(map(str, drawn))
     for name in named:
         refuse_unknown(title, what, name, sorted(known))

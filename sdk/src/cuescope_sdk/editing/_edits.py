@@ -62,18 +62,17 @@ class EditableImage:
             )
         return cls(edit, image)
 
-    def frame(self, edited: Image.Image, fingerprint: str, feather: int = 4) -> Frame:
+    def frame(self, edited: Image.Image, fingerprint: str) -> Frame:
         """The frame of the edited image, of the same size, held in memory.
 
-        Outside of the mask its pixels are the source's own, to the bit. A seam of `feather` pixels
-        lies within: there the edited image fades into the colour of the nearest pixel outside, so
-        that what the source shows under the mask never shines through. `fingerprint` is the
-        editor's. Where nothing was edited, `edited` is `source` itself.
+        Outside of the mask its pixels are the source's own, to the bit. A seam lies within
+        (`keep_outside`), so that what the source shows under the mask never shines through.
+        `fingerprint` is the editor's. Where nothing was edited, `edited` is `source` itself.
         """
         mask = self.edit.mask
         if mask is not None and edited is not self.source:
             # diffusion models decode the whole photo, so every pixel changes (docs/cci.md)
-            edited = keep_outside(self.source, edited, mask, feather)
+            edited = keep_outside(self.source, edited, mask)
         key = edit_key(self.edit, fingerprint)
         return Frame(key, partial(Image.fromarray, np.array(edited)))
 
@@ -90,7 +89,7 @@ def keep_outside(
     source: Image.Image,
     edited: Image.Image,
     mask: Bool[np.ndarray, "row col"],
-    feather: int,
+    feather: int = 4,
 ) -> Image.Image:
     """The edited image where `mask` is True; elsewhere the source's own pixels, to the bit.
 

@@ -43,11 +43,6 @@ class Change:
     words: tuple[str, ...] = ()
     colour: str | None = None
 
-    @property
-    def is_told(self) -> bool:
-        """True if anything that changes has a word."""
-        return bool(self.words) or self.colour is not None
-
 
 def change_of(figures: Sequence[Figures], data: Training) -> Change:
     """What differs of frames, or of the same part of each."""

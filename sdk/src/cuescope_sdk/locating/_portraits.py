@@ -95,7 +95,6 @@ class Sight:
 
     portrait: Portrait
     location: Location
-    is_told: bool
 
     @property
     def name(self) -> str | None:
@@ -204,7 +203,7 @@ def look_at(
         area=area,
         auroc=location.auroc,
     )
-    return Sight(portrait, location, is_told=bool(words))
+    return Sight(portrait, location)
 
 
 def _seen_at(

@@ -7,9 +7,6 @@ from cuescope_core.lazy import attach
 # one room for all methods: what a finding promises is tested here, once (docs/statistics.md)
 if TYPE_CHECKING:
     from cuescope_sdk.statistics._above_zero import MeanAboveZero as MeanAboveZero
-    from cuescope_sdk.statistics._always_valid import (
-        always_valid_bounds as always_valid_bounds,
-    )
     from cuescope_sdk.statistics._association import GroupedFeatures as GroupedFeatures
     from cuescope_sdk.statistics._correlation import Correlation as Correlation
     from cuescope_sdk.statistics._dose_response import (
@@ -77,7 +74,6 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         "._above_zero": ["MeanAboveZero"],
-        "._always_valid": ["always_valid_bounds"],
         "._association": ["GroupedFeatures"],
         "._correlation": ["Correlation"],
         "._dose_response": [

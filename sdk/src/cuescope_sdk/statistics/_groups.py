@@ -143,16 +143,6 @@ class Groups:
         # groups that differ little by luck do not make samples count for more
         return max(1.0, float(clustered / (residuals**2).sum()))
 
-    @staticmethod
-    def equal_parts(values: PerSample, count: int) -> Int[np.ndarray, " sample"]:
-        """In which of `count` parts of about equal size each value lies; equal ones lie in one.
-
-        >>> Groups.equal_parts(np.array([3.0, 1.0, 4.0, 1.0]), 2).tolist()
-        [1, 0, 1, 0]
-        """
-        edges = np.unique(np.quantile(values, np.arange(1, count) / count))
-        return np.searchsorted(edges, values, side="right")
-
 
 def level_indices(
     levels: Shaped[np.ndarray, " sample"],

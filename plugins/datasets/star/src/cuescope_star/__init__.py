@@ -42,15 +42,10 @@ class STAROptions(VideoQuestionOptions):
         "val", description="the split whose questions are parted into iid and ood"
     )
     held_actions: Annotated[tuple[str, ...] | None, Words()] = Field(
-        None, description="held-out verbs: NAME,NAME; default three drawn by held_seed"
+        None, description="held-out verbs: NAME,NAME; default three drawn by lot"
     )
     held_objects: Annotated[tuple[str, ...] | None, Words()] = Field(
-        None, description="held-out objects: NAME,NAME; default five drawn by held_seed"
-    )
-    held_seed: int = Field(
-        0,
-        ge=0,
-        description="another seed, other held-out categories",
+        None, description="held-out objects: NAME,NAME; default five drawn by lot"
     )
 
 
@@ -141,7 +136,7 @@ class STAR(VideoQuestions):
         """The rows in or out of distribution; says in `facts` what is held out."""
         options = self.options
         classes = self.classes
-        draw = partial(held_out_categories, seed=options.held_seed, title=self.title)
+        draw = partial(held_out_categories, title=self.title)
         verbs = draw(options.held_actions, classes.verbs, HELD_ACTIONS, what="action")
         things = draw(options.held_objects, classes.things, HELD_OBJECTS, what="object")
         parts = video_parts(rows, verbs | things, classes)

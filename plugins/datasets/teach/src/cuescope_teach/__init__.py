@@ -40,9 +40,8 @@ class TEAChOptions(EpisodeOptions):
         "valid_seen", description="the split whose games are parted into iid and ood"
     )
     held_tasks: Annotated[tuple[str, ...] | None, Words()] = Field(
-        None, description="held-out tasks: NAME,NAME; default three drawn by held_seed"
+        None, description="held-out tasks: NAME,NAME; default three drawn by lot"
     )
-    held_seed: int = Field(0, ge=0, description="another seed, other held-out tasks")
 
 
 class TEACh(Episodes):
@@ -111,7 +110,6 @@ class TEACh(Episodes):
             self.options.held_tasks,
             {task.task_name for task in tasks.values()},
             HELD_TASKS,
-            seed=self.options.held_seed,
             title=self.title,
             what="task",
         )

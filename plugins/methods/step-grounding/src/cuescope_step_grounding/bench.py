@@ -22,7 +22,6 @@ from cuescope_sdk import (
     UserError,
     Words,
 )
-from cuescope_step_grounding.options import DrivenBy
 
 if TYPE_CHECKING:
     from cuescope_step_grounding.law.law import MeasuredModel
@@ -53,10 +52,6 @@ class BenchOptions(Options):
         16, description="number of scripted reasoners, where no runs are given"
     )
     videos: PositiveInt = Field(40, description="videos that each of them is shown")
-    driven_by: DrivenBy = Field(
-        "grounding",
-        description="what their retention follows: grounding, accuracy or nothing",
-    )
     models: Annotated[tuple[str, ...], Names.plugin()] = Field(
         (),
         description="SPECs of models to audit on `data` and `ood_data`, in place of runs",
@@ -205,8 +200,7 @@ class StepGroundingBench(Plugin):
         else:
             reasoners = random_dials(
                 options.reasoners,
-                options.driven_by,
-                context.rng("bench step-grounding", "dials", options.driven_by),
+                context.rng("bench step-grounding", "dials", "grounding"),
             )
             # each reasoner errs by its own luck
             pairs = list(

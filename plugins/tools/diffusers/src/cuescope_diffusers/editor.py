@@ -65,8 +65,7 @@ class Editor:
             elif image.size != source.size:
                 # the network works on a grid of cells, which the image need not fit
                 image = image.resize(source.size, Image.Resampling.LANCZOS)
-            feather = self._options.feather
-            frames.append(editable.frame(image, self.fingerprint, feather))
+            frames.append(editable.frame(image, self.fingerprint))
         return frames
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import Field, NonNegativeInt, PositiveInt
+from pydantic import Field, PositiveInt
 
 from cuescope_sdk import Names, Options
 from cuescope_sdk.models import RepositoryName
@@ -24,9 +24,6 @@ class EditorOptions(Options):
         None,
         description="the network works on as many pixels as a square of this side has; "
         "default: what it was trained at",
-    )
-    feather: NonNegativeInt = Field(
-        4, description="pixels of the seam within the mask; 0: a hard edge"
     )
 
 

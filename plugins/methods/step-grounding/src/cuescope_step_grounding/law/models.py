@@ -93,13 +93,13 @@ class Dials:
     ood_accuracy: float
 
 
-def random_dials(count: int, driven_by: DrivenBy, rng: Generator) -> list[Dials]:
-    """Reasoners drawn evenly; retention follows their grounding, their accuracy, or neither."""
+def random_dials(count: int, rng: Generator) -> list[Dials]:
+    """Reasoners drawn evenly, whose retention follows their grounding."""
     dials = []
     # drawn by reasoner, first its grounding: another order would be another population
     low, high = zip(GROUNDING, ACCURACY, strict=True)
     for grounding, accuracy in rng.uniform(low, high, (count, 2)).tolist():
-        kept = kept_accuracy(grounding, accuracy, driven_by, rng)
+        kept = kept_accuracy(grounding, accuracy, "grounding", rng)
         dials.append(Dials(grounding, accuracy, kept))
     return dials
 

@@ -1,6 +1,6 @@
 """Samples to the tensors of a batch, with the modality of every token."""
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from textwrap import shorten
@@ -124,11 +124,6 @@ def processor_outputs(
             f"{model.title} cannot be shown {shown}",
             got=shorten(str(error), 200) or type(error).__name__,
         ) from error
-
-
-def pixels_name(inputs: Mapping[str, Any]) -> str:
-    """The name of what is given of the frames."""
-    return "pixel_values_videos" if "pixel_values_videos" in inputs else "pixel_values"
 
 
 def _call_processor(
