@@ -432,7 +432,7 @@ def main() -> None:
         help="a method whose finding is tested where it is the cue, as trove; else the sheet's",
     )
     parser.add_argument(
-        "--details", type=Path, help="write what each witness said here"
+        "--details", type=Path, help="write what each change and control said here"
     )
     parser.add_argument(
         "--annotated",
