@@ -9,6 +9,7 @@ MODULES = {
     "3": "worlds.stamps",
     "6": "worlds.cloths",
     "21": "worlds.crossings",
+    "26": "worlds.sills",
 }
 
 
