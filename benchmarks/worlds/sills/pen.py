@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 from PIL import Image, ImageDraw
 
 FINER = 4  # pixels of the finer picture in one of the seen
 STEPS = np.linspace(0, 1, 9)[:, None]  # along a curve
 Points = np.ndarray  # float (point, 2): x to the right, y downwards, in pixels as seen
-Colour = Sequence[float]  # red, green and blue, 0 to 1
+Colour = Sequence[float] | np.ndarray  # red, green and blue, 0 to 1
 
 
 class Pen:
@@ -17,7 +18,7 @@ class Pen:
     def __init__(self, image: Image.Image) -> None:
         self._draw = ImageDraw.Draw(image, "RGBA")
 
-    def polygon(self, points: Points, colour: Colour, cover: float = 1.0) -> None:
+    def polygon(self, points: ArrayLike, colour: Colour, cover: float = 1.0) -> None:
         """An area within corners."""
         corners = [tuple(corner) for corner in FINER * np.asarray(points, float)]
         self._draw.polygon(corners, fill=_bytes(colour, cover))
@@ -37,8 +38,8 @@ class Pen:
 
     def oval(
         self,
-        middle: Sequence[float],
-        half: Sequence[float],
+        middle: Sequence[float] | np.ndarray,
+        half: Sequence[float] | np.ndarray,
         colour: Colour,
         cover: float = 1.0,
     ) -> None:
@@ -50,7 +51,7 @@ class Pen:
 
     def line(
         self,
-        points: Points,
+        points: ArrayLike,
         wide: float,
         colour: Colour,
         cover: float = 1.0,

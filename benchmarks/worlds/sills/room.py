@@ -109,13 +109,10 @@ def _passe_partout(pen: Pen) -> None:
     """A border of pale card with a dark line within."""
     for edge, colour in ((2.0, (0.20, 0.18, 0.30)), (1.5, (0.92, 0.88, 0.78))):
         far = SIDE - edge
-        for sides in (
-            (0, 0, SIDE, edge),
-            (0, far, SIDE, SIDE),
-            (0, 0, edge, SIDE),
-            (far, 0, SIDE, SIDE),
-        ):
-            pen.box(*sides, colour)
+        pen.box(0, 0, SIDE, edge, colour)
+        pen.box(0, far, SIDE, SIDE, colour)
+        pen.box(0, 0, edge, SIDE, colour)
+        pen.box(far, 0, SIDE, SIDE, colour)
 
 
 def _plaster(rng: np.random.Generator, pen: Pen) -> None:
