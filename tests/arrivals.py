@@ -18,6 +18,7 @@ from shutil import copytree
 from typing import Any, ClassVar
 
 from canary import write_canary
+from parsed_here import parsed_here
 
 from cuescope_core.digest import digest
 from cuescope_core.registry import Entry, Registry
@@ -97,7 +98,9 @@ class Bait:
         self.touches.clear()
         Bait.watched = self
         try:
-            yield self.touches
+            # in a child nothing would be seen
+            with parsed_here():
+                yield self.touches
         finally:
             Bait.watched = None
 

@@ -20,7 +20,7 @@ from cuescope_sdk.data._image_folders import (
     sample_evenly,
 )
 from cuescope_sdk.data._layouts import first_place
-from cuescope_sdk.data._media.survey import probe
+from cuescope_sdk.data._media.survey import probe, probe_each
 from cuescope_sdk.data._text_files import TextFile
 from cuescope_testing import LayoutContract, Mistake
 
@@ -188,11 +188,11 @@ def looks(monkeypatch):
     """The names of the files that were opened for a look."""
     names = []
 
-    def counted(path, max_pixels):
-        names.append(path.name)
-        return probe(path, max_pixels)
+    def counted(paths, max_pixels):
+        names.extend(path.name for path in paths)
+        return probe_each(paths, max_pixels)
 
-    monkeypatch.setattr(cuescope_sdk.data._media.survey, "probe", counted)
+    monkeypatch.setattr(cuescope_sdk.data._media.survey, "probe_each", counted)
     return names
 
 

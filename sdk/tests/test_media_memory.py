@@ -12,7 +12,7 @@ from PIL import Image
 import cuescope_sdk.data._media.survey
 from cuescope_core.store import CacheFile
 from cuescope_sdk import Context
-from cuescope_sdk.data._media.survey import probe, probe_all
+from cuescope_sdk.data._media.survey import probe_all, probe_each
 
 
 def write_image(path: Path, level: int = 100) -> Path:
@@ -31,11 +31,11 @@ def looks(monkeypatch):
     """The names of the files that were opened for a look."""
     names = []
 
-    def counted(path, max_pixels):
-        names.append(path.name)
-        return probe(path, max_pixels)
+    def counted(paths, max_pixels):
+        names.extend(path.name for path in paths)
+        return probe_each(paths, max_pixels)
 
-    monkeypatch.setattr(cuescope_sdk.data._media.survey, "probe", counted)
+    monkeypatch.setattr(cuescope_sdk.data._media.survey, "probe_each", counted)
     return names
 
 

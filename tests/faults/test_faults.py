@@ -9,6 +9,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from shutil import copytree
@@ -122,25 +123,24 @@ def run(
     kill_after: float | None = None,
     home: Path | None = None,
 ) -> str | None:
-    """The hash of a command's reports below its folder, None where it was killed."""
+    """The hash of a command's reports below its folder, or its output; None where it was killed."""
     env = dict(os.environ, CUESCOPE_CACHE=str(folder / "cache"), OMP_NUM_THREADS="1")
     process = subprocess.Popen(
         [*COMMAND, *line.split()],
         env=env,
         cwd=home or folder,
-        stdout=subprocess.DEVNULL,
-        stderr=-1,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     try:
-        _, said = process.communicate(timeout=kill_after or 600)
+        output, said = process.communicate(timeout=kill_after or 600)
     except subprocess.TimeoutExpired:
         process.send_signal(signal.SIGKILL)
         process.communicate()
         return None
     assert process.returncode == 0, said.decode()
-    return " ".join(
-        load_report(file).hash for file in sorted(folder.glob("run*/**/report.json"))
-    )
+    reports = sorted(folder.glob("run*/**/report.json"))
+    return " ".join(load_report(file).hash for file in reports) or output.decode()
 
 
 @pytest.fixture(scope="module")
@@ -201,6 +201,52 @@ def test_a_killed_command_on_a_run_ends_with_the_same_report(
             continue
         told(kill_after=random.Random(number).uniform(0.2, 1.0) * taken)
         assert told() == whole
+
+
+@pytest.mark.long
+def test_a_killed_bench_ends_with_the_same_tables(
+    tries: "Tries", tmp_path: Path
+) -> None:
+    line = "dev bench quag --alphas 0.1 --seeds 1 --workers 1 --json"
+    since = time.monotonic()
+    whole = run(tmp_path / "cache", line, home=tmp_path)
+    taken = time.monotonic() - since
+    rng = random.Random(0)
+    for number in tries(few=1, many=20):
+        # five kills one after the other, then the end
+        place = tmp_path / str(number // 5)
+        run(place, line, kill_after=rng.uniform(0.1, 0.6) * taken, home=tmp_path)
+        if not WHOLE or number % 5 == 4:
+            assert run(place, line, home=tmp_path) == whole
+
+
+@pytest.mark.long
+def test_a_killed_merge_of_caches_takes_over_the_rest(
+    tries: "Tries", tmp_path: Path
+) -> None:
+    answers = {
+        f"{number:032x}": Response(
+            np.array([number, 1], np.float32), f"answer {number}"
+        )
+        for number in range(20_000)
+    }
+    theirs = tmp_path / "theirs" / "responses.sqlite"
+    with closing(ResponseCache(theirs)) as cache:
+        cache.put(answers)
+    line = f"cache merge {theirs.parent}"
+    since = time.monotonic()
+    run(tmp_path / "whole", line, home=tmp_path)
+    taken = time.monotonic() - since
+    rng = random.Random(0)
+    for number in tries(few=2, many=20):
+        place = tmp_path / str(number)
+        run(place, line, kill_after=rng.uniform(0.3, 1.0) * taken, home=tmp_path)
+        run(place, line, home=tmp_path)
+        with closing(ResponseCache(place / "cache" / "responses.sqlite")) as cache:
+            kept = cache.get(answers)
+        assert {key: kept[key].text for key in kept} == {
+            key: answer.text for key, answer in answers.items()
+        }
 
 
 @pytest.mark.long

@@ -22,7 +22,6 @@ from cuescope.rerun import beside
 from cuescope_core.checksummed_files import LARGEST_WORDS, write_sealed
 from cuescope_core.conclusions import Portrait, Report, Table
 from cuescope_core.errors import BadDataError, UserError
-from cuescope_core.jpeg_scans import MOST_SCANS
 from cuescope_core.runs import RunFolder, load_report
 from cuescope_core.stored_run import StoredRun
 
@@ -189,7 +188,6 @@ def claiming(width: int, height: int) -> bytes:
         claiming(60_000, 60_000),
         claiming(2**31 - 1, 2**31 - 1),
         claiming(MOST_PIXELS + 1, 1),
-        drawn("JPEG")[:-2] + b"\xff\xda\0\2" * MOST_SCANS + b"\xff\xd9",
         b"<script>",
         b"",
     ],
@@ -197,11 +195,8 @@ def claiming(width: int, height: int) -> bytes:
 def test_a_picture_that_is_none_of_ours_is_left_out(
     line: Line, run: Path, content: bytes
 ) -> None:
-    with (
-        pytest.raises(BadDataError, match="the picture"),
-        stored_picture(content) as image,
-    ):
-        image.load()
+    with pytest.raises(BadDataError, match="the picture"):
+        stored_picture(content)
     report = make_report()
     RunFolder(run).save(report, dict.fromkeys(make_pictures(report), content))
     line("show", run, "--html", run.parent / "page.html")
@@ -209,11 +204,8 @@ def test_a_picture_that_is_none_of_ours_is_left_out(
 
 
 def test_a_picture_that_ends_early_is_told_where_it_is_decoded() -> None:
-    with (
-        pytest.raises(BadDataError, match="cannot be read"),
-        stored_picture(drawn("PNG")[:48]) as image,
-    ):
-        image.load()
+    with pytest.raises(BadDataError, match="cannot be read"):
+        stored_picture(drawn("PNG")[:48])
 
 
 def test_a_sentence_does_not_unfold_without_end() -> None:
@@ -248,8 +240,7 @@ def test_many_findings_of_many_cues_are_read_in_a_moment() -> None:
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG"])
 def test_our_own_pictures_are_shown(kind: str) -> None:
-    with stored_picture(drawn(kind)) as image:
-        assert image.convert("RGB").size == (8, 8)
+    assert stored_picture(drawn(kind)).convert("RGB").size == (8, 8)
 
 
 TURNED = "a \x1b[31mcat\u202e\nnext: rm"

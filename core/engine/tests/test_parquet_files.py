@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow.parquet import ParquetFile, write_table
+from pyarrow.parquet import write_table
 
 from cuescope_core.answers import COLUMNS, read_answers
 from cuescope_core.errors import UserError
@@ -55,31 +55,6 @@ def test_a_bomb_is_refused_before_it_unfolds(content: bytes) -> None:
     assert pa.total_allocated_bytes() - before < MOST_BYTES / 10
     assert tracemalloc.get_traced_memory()[1] < MOST_BYTES / 10
     tracemalloc.stop()
-
-
-@pytest.mark.parametrize("claims", ["what it has", "nothing"])
-def test_pages_without_an_end_are_not_unpacked_together(
-    claims: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each page is unpacked whole: 79 kB of eight columns took 2 GB before a row was counted."""
-    columns = {name: pa.array(["a" * 10**6] * 20) for name in "abcdefgh"}
-    content = packed(
-        columns, use_dictionary=False, compression="zstd", data_page_size=2**30
-    )
-    assert len(content) < 100_000
-    asked: list[Any] = []
-    real = ParquetFile.iter_batches
-
-    def iter_batches(file: ParquetFile, **given: Any) -> Any:
-        asked.append(given["columns"])
-        return real(file, **given)
-
-    monkeypatch.setattr(ParquetFile, "iter_batches", iter_batches)
-    if claims == "nothing":
-        monkeypatch.setattr("cuescope_core.parquet_files._claimed", lambda *of: 0)
-    with pytest.raises(UserError, match="x is too large"):
-        read_parquet(content, "x", most_bytes=30 * 10**6)
-    assert asked == ([] if claims == "what it has" else [["a"], ["b"]])
 
 
 @pytest.mark.parametrize(

@@ -104,13 +104,11 @@ def read_answers(path: Path) -> "pa.Table":
         )
     # by the report's digest: a file that was changed is refused
     content = RunFolder(path).read(file.name)
-    limits = {}
-    if source_of(path).typed_before:
-        # a run of one's own may have a hundred million answers
-        limits = {"most_rows": None, "most_bytes": None}
     from cuescope_core.parquet_files import read_parquet
 
-    table = read_parquet(content, str(file), COLUMNS, **limits)
+    # a run of one's own may have a hundred million answers
+    own = source_of(path).typed_before
+    table = read_parquet(content, str(file), COLUMNS, own=own)
     missing = COLUMNS.keys() - LATER - set(table.column_names)
     if missing:
         raise UserError(f"{file} has no column {', '.join(sorted(missing))}")

@@ -2,19 +2,19 @@
 
 from collections.abc import Collection, Mapping
 from importlib.util import find_spec
+from math import inf
 from typing import TYPE_CHECKING
 
 from cuescope_core.errors import UserError
+from cuescope_core.trust.child import in_child
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyarrow.parquet import ParquetFile
 
 # of a file of somebody else
 # as Python has them, where a row of nulls takes 700 bytes and none in the file
 MOST_ROWS = 1_000_000
 MOST_BYTES = 2**30  # of its cells
-BATCH_ROWS = 65_536
 PLAIN = ("string", "bool", "int64", "float32", "float64", "null")
 
 
@@ -32,60 +32,65 @@ def read_parquet(
     title: str,
     columns: Mapping[str, str] | None = None,
     *,
-    most_rows: int | None = MOST_ROWS,
-    most_bytes: int | None = MOST_BYTES,
+    own: bool = False,
 ) -> "pa.Table":
     """The rows, with those of `columns` that are there, of these types; None takes all, of `PLAIN`.
 
-    Raises UserError, which begins with `title`, for what is no Parquet file, for one that is
-    larger than the limits once it is unpacked, and for a column of another type. No limit: None.
+    Not one's `own`, it is read in a child. Raises UserError, which begins with `title`, for what is
+    no Parquet file, for one that is larger than the limits, and for a column of another type.
     """
     require_pyarrow()
+    if own:
+        return _read(content, title, columns)
+    return in_child(title, _read_within_limits, content, title, columns)
+
+
+def _read_within_limits(
+    content: bytes, title: str, columns: Mapping[str, str] | None
+) -> "pa.Table":
+    table = _read(content, title, columns, MOST_ROWS)
+    # as Arrow has them: each text is written out
+    if table.nbytes > MOST_BYTES:
+        raise _too_large(title)
+    return table
+
+
+def _too_large(title: str) -> UserError:
+    return UserError(
+        f"{title} is too large",
+        expected=f"at most {MOST_ROWS:,} rows and {MOST_BYTES:,} bytes, unpacked",
+        got="more: it may be a bomb",
+    )
+
+
+def _read(
+    content: bytes,
+    title: str,
+    columns: Mapping[str, str] | None,
+    most_rows: float = inf,
+) -> "pa.Table":
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
-    size = 0
-    columns_read = []
-
-    def require(rows: int, size: int) -> None:
-        if rows > (most_rows or rows) or size > (most_bytes or size):
-            raise UserError(
-                f"{title} is too large",
-                expected=f"at most {most_rows:,} rows and {most_bytes:,} bytes, unpacked",
-                got="more: it may be a bomb",
-            )
-
     try:
-        schema = ParquetFile(pa.BufferReader(content)).schema_arrow
+        file = ParquetFile(pa.BufferReader(content))
+        schema = file.schema_arrow
         names = [name for name in schema.names if columns is None or name in columns]
         # before a cell is read: others than these may be bombs of their own
         _require_types(title, schema, names, columns)
-        texts = [name for name in names if pa.types.is_string(schema.field(name).type)]
-        # a text that stands in each row is kept once, until it is known how large all of them are
-        file = ParquetFile(pa.BufferReader(content), read_dictionary=texts)
-        # a page is unpacked whole, before its rows are known: what is said of it comes first, and
-        # where that is a lie pages of one column alone are in memory
-        require(file.metadata.num_rows, _claimed(file, names))
-        for name in names:
-            rows = 0
-            chunks = []
-            for batch in file.iter_batches(batch_size=BATCH_ROWS, columns=[name]):
-                rows += batch.num_rows
-                size += _unpacked(batch.column(0))
-                require(rows, size)
-                chunks.append(batch.column(0))
-            columns_read.append(chunks)
-        # without what others left beside it: pandas would read an index there
-        plain = pa.schema([schema.field(name) for name in names], _own_words(schema))
-        packed = _with_texts(plain, texts)
-        arrays = [
-            pa.chunked_array(chunks, field.type)
-            for chunks, field in zip(columns_read, packed, strict=True)
-        ]
-        table = pa.Table.from_arrays(arrays, schema=packed).cast(plain)
+        if file.metadata.num_rows > most_rows:
+            raise _too_large(title)
+        table = file.read(columns=names)
+        # pandas would read an index in what others left beside it
+        words = table.schema.metadata or {}
+        table = table.replace_schema_metadata(
+            {key: value for key, value in words.items() if key != b"pandas"}
+        )
         # bytes that are no letters
         table.validate(full=True)
         return table
+    except pa.ArrowMemoryError:
+        raise _too_large(title) from None
     except (pa.ArrowException, OSError, ValueError) as error:
         # Arrow's errors have several lines
         reason = str(error).splitlines()[0]
@@ -108,40 +113,3 @@ def _require_types(
         if got not in map(pa.type_for_alias, expected):
             words = " or ".join(expected)
             raise UserError(f"{title}: column {name}", expected=words, got=str(got))
-
-
-def _claimed(file: "ParquetFile", names: Collection[str]) -> int:
-    """The bytes of the pages of some columns, as the file says."""
-    size = 0
-    for number in range(file.metadata.num_row_groups):
-        group = file.metadata.row_group(number)
-        chunks = map(group.column, range(group.num_columns))
-        size += sum(
-            c.total_uncompressed_size for c in chunks if c.path_in_schema in names
-        )
-    return size
-
-
-def _unpacked(column: "pa.Array") -> int:
-    """The bytes of a column whose texts are written out."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not pa.types.is_dictionary(column.type):
-        return int(column.nbytes)
-    lengths = pc.binary_length(column.dictionary).take(column.indices)
-    return int(pc.sum(lengths).as_py() or 0) + int(column.indices.nbytes)
-
-
-def _own_words(schema: "pa.Schema") -> dict[bytes, bytes]:
-    words = schema.metadata or {}
-    return {key: value for key, value in words.items() if key != b"pandas"}
-
-
-def _with_texts(schema: "pa.Schema", texts: Collection[str]) -> "pa.Schema":
-    """The schema with these columns as the reader gives them."""
-    import pyarrow as pa
-
-    kind = pa.dictionary(pa.int32(), pa.string())
-    fields = [f.with_type(kind) if f.name in texts else f for f in schema]
-    return pa.schema(fields, schema.metadata)

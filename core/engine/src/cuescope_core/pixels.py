@@ -1,12 +1,39 @@
 """One door for pictures, whoever reads them: upright, opaque, RGB, eight bits a channel."""
 
+from io import BytesIO
+
 import numpy as np
 from PIL import Image, ImageOps
+
+from cuescope_core.errors import BadDataError
+from cuescope_core.trust.child import in_child
+
+FORMATS = ("JPEG", "PNG")  # of what is kept: others run programs
 
 # pixels that are laid over white at a time: each takes four times its memory
 STRIP = 2**20
 EIGHT_BITS = 255
 SIXTEEN_BITS = 65_535
+
+
+def decode_picture(content: bytes, title: str, most: int) -> Image.Image:
+    """Decode a kept JPEG or PNG of at most so many pixels, in a child: it may be a stranger's.
+
+    Raises BadDataError, which begins with `title`, for one that cannot be shown.
+    """
+    return in_child(title, _decode, content, title, most)
+
+
+def _decode(content: bytes, title: str, most: int) -> Image.Image:
+    try:
+        with Image.open(BytesIO(content), formats=FORMATS) as image:
+            if image.width * image.height > most:
+                raise BadDataError(f"{title} is too large to be shown")
+            image.load()
+            return image.copy()
+    # Pillow raises SyntaxError for a broken PNG
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise BadDataError(f"{title} cannot be read", got=str(error)) from error
 
 
 def to_rgb(image: Image.Image, *, turned: bool = True) -> Image.Image:

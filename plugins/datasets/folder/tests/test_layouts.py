@@ -267,3 +267,61 @@ def test_class_folders_without_files_are_named(data, image, opened, split):
     image(data / f"{split}dog" / "b.png", 40)
     image(data / f"{split}zebra" / "b.png", 40)
     assert "empty classes" not in opened().facts
+
+
+@pytest.mark.parametrize("wrapper", ["", "pets-v1.2", "pets-v1.2/set"])
+@pytest.mark.parametrize(
+    ("above", "splits"),
+    [
+        ([""], {None}),
+        (["train", "test"], {"train", "test"}),
+        (["train_images", "val-images"], {"train", "val"}),
+        (["images/Train", "images/Valid"], {"train", "val"}),
+        (["fold_1", "fold_2", "fold_3"], {"fold_1", "fold_2", "fold_3"}),
+    ],
+)
+@pytest.mark.parametrize("mask", ["", "_mask", "-masks", "_mask_1"])
+def test_classes_are_found_in_whatever_an_archive_puts_around_them(
+    data, image, opened, wrapper, above, splits, mask
+):
+    for folder in above:
+        for label in ("cat", "dog"):
+            for number in range(3):
+                place = data / wrapper / folder / label
+                image(place / f"{number}.png", 7 * number)
+                if mask:
+                    image(place / f"{number}{mask}.png")
+    shadow = data / "__MACOSX" / wrapper / "._a"
+    shadow.parent.mkdir(parents=True)
+    shadow.write_bytes(b"x")
+    folder = opened()
+    assert folder.labels == ("cat", "dog")
+    assert {sample.annotations.get("split") for sample in folder} == splits
+    assert len(folder) == 6 * len(above)
+    assert ("notes" in folder.facts) == bool(mask)
+
+
+def test_classes_in_two_levels_are_refused_unless_said(data, image, opened):
+    for upper in ("raw", "processed"):
+        for label in ("cat", "dog"):
+            for number in range(3):
+                image(data / upper / label / f"{number}.png", 7 * number)
+    with pytest.raises(UserError, match="cat, dog in one folder, got them in each of"):
+        opened()
+    assert opened(nested="photos").labels == ("processed", "raw")
+    assert opened(path=data / "raw").labels == ("cat", "dog")
+
+
+def test_clips_that_are_numbered_are_no_classes(data, image, opened):
+    for label in ("walk", "run"):
+        for clip in ("seq1", "seq2"):
+            for number in range(3):
+                image(data / label / clip / f"{number}.png", number)
+    assert opened().labels == ("run", "walk")
+
+
+def test_classes_that_differ_in_case_alone_are_named(data, image, opened):
+    image(data / "Cat" / "1.png", 1)
+    image(data / "cat" / "2.png", 2)
+    image(data / "dog" / "3.png", 3)
+    assert opened().facts["classes that differ in case alone"] == "cat"

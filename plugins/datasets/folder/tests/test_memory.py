@@ -15,13 +15,13 @@ def looks(monkeypatch):
     """The names of the files that were opened for a look."""
     names = []
     survey = sys.modules[probe_all.__module__]
-    probe = survey.probe
+    look = survey.probe_each
 
-    def counted(path, max_pixels):
-        names.append(path.name)
-        return probe(path, max_pixels)
+    def counted(paths, max_pixels):
+        names.extend(path.name for path in paths)
+        return look(paths, max_pixels)
 
-    monkeypatch.setattr(survey, "probe", counted)
+    monkeypatch.setattr(survey, "probe_each", counted)
     return names
 
 

@@ -122,6 +122,13 @@ folder, secret, cases = Path(sys.argv[1]), sys.argv[2], json.load(open(sys.argv[
 import aiohttp, datasets, fsspec, pyarrow.parquet, s3fs, socket
 from cuescope_folder import Folder, FolderOptions
 from cuescope_sdk import Context, UserError
+from cuescope_core.trust import child
+
+class Here:  # in a child nothing would be seen
+    is_idle = True
+    def values(self, title, call, arguments):
+        yield from call(*arguments)
+child.Child = Here
 
 events, watched = [], False
 def hook(event, arguments):

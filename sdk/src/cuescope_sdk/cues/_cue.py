@@ -15,9 +15,8 @@ from pydantic import Field, FiniteFloat, ValidationError, model_validator
 
 from cuescope_core.checksummed_files import DamagedFileError, read_sealed, write_sealed
 from cuescope_core.digest import digest
-from cuescope_core.errors import BadDataError, UserError
-from cuescope_core.jpeg_scans import has_too_many_scans
-from cuescope_core.pixels import to_rgb
+from cuescope_core.errors import UserError
+from cuescope_core.pixels import decode_picture, to_rgb
 from cuescope_core.plain_json import parse_json
 from cuescope_core.printable import one_line
 from cuescope_core.types import Frame, Sample, Value
@@ -314,18 +313,7 @@ def content_of(sample: Sample) -> str:
 
 def _open_picture(content: bytes) -> Image.Image:
     """A picture of a cue file, which may be a stranger's."""
-    if has_too_many_scans(content):
-        raise BadDataError("a picture of the cue has too many scans to be shown")
-    try:
-        with Image.open(BytesIO(content), formats=("JPEG", "PNG")) as image:
-            if max(image.size) > SIDE:
-                raise BadDataError("a picture of the cue is larger than cues have them")
-            return to_rgb(image)
-    # Pillow raises SyntaxError for a broken PNG
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        raise BadDataError(
-            "a picture of the cue cannot be read", got=str(error)
-        ) from error
+    return to_rgb(decode_picture(content, "a picture of the cue", SIDE**2))
 
 
 def _bytes_of(content: bytes) -> np.ndarray[Any, np.dtype[np.uint8]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from cuescope_core.lazy import attach
 
 if TYPE_CHECKING:
+    from cuescope_core.trust.child import in_child as in_child
     from cuescope_sdk.logs._archives import Archive as Archive
     from cuescope_sdk.logs._choices import Choices as Choices
     from cuescope_sdk.logs._examining import examine as examine
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
+        "cuescope_core.trust.child": ["in_child"],
         "._archives": ["Archive"],
         "._choices": ["Choices"],
         "._examining": ["examine"],

@@ -85,12 +85,12 @@ def _contrast(
 def _small(picture: bytes | None) -> str | None:
     """A picture of at most `SIDE` pixels a side as a data: URI; None where there is none."""
     try:
-        with stored_picture(picture or b"") as image:
-            if max(image.size) <= SIDE:
-                return data_uri(picture or b"")
-            small = image.convert("RGB")
+        image = stored_picture(picture or b"")
     except BadDataError:  # the cell must come out, whatever a picture is
         return None
+    if max(image.size) <= SIDE:
+        return data_uri(picture or b"")
+    small = image.convert("RGB")
     small.thumbnail((SIDE, SIDE))
     file = BytesIO()
     small.save(file, "JPEG", quality=70)

@@ -11,7 +11,7 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from cuescope.report.figures import figure, p_value, with_ends
-from cuescope.report.pictures import stored_picture, thumbnail
+from cuescope.report.pictures import picture_header, thumbnail
 from cuescope.report.screen import (
     STATUS,
     change_words,
@@ -291,8 +291,7 @@ def _picture(
     try:
         if is_small:
             picture = thumbnail(picture)
-        # this reads the header alone: for its size no picture is decoded
-        with stored_picture(picture) as image:
+        with picture_header(picture) as image:
             width, height = image.size
     except BadDataError:  # the page must come out, whatever a picture is
         return tile | {"source": None, "width": 1, "height": 1}
@@ -314,7 +313,7 @@ def _is_chart(picture: bytes) -> bool:
     A dark page shows charts with dark paper; photos and maps keep their colours.
     """
     try:
-        with stored_picture(picture) as image:
+        with picture_header(picture) as image:
             return image.format == "PNG" and image.mode == "P"
     except BadDataError:
         return False

@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 from cuescope_core.affected import root
 from cuescope_core.conclusions import Occurrence, Report
 from cuescope_core.errors import BadDataError
-from cuescope_core.jpeg_scans import has_too_many_scans
+from cuescope_core.pixels import FORMATS, decode_picture
 from cuescope_core.runs import exhibit_key, exhibits, illustrations, picture_key
 from cuescope_core.types import Sample
 
@@ -25,20 +25,19 @@ LEAST_EXHIBIT_SIDE = 2 * PICTURE_SIDE
 MOST_PIXELS = 50_000_000  # of a stored picture: a stranger's may claim any size
 
 
-@contextmanager
-def stored_picture(content: bytes) -> Iterator[Image.Image]:
-    """A picture of a run, which may be a stranger's: JPEG or PNG; other formats run programs.
+def stored_picture(content: bytes) -> Image.Image:
+    """A picture of a run, decoded; raises BadDataError for one that cannot be shown."""
+    return decode_picture(content, "the picture", MOST_PIXELS)
 
-    Raises BadDataError for one that cannot be shown, also where it is decoded within.
-    """
-    if has_too_many_scans(content):
-        raise BadDataError("the picture has too many scans to be shown")
+
+@contextmanager
+def picture_header(content: bytes) -> Iterator[Image.Image]:
+    """A picture of a run of which no pixel is decoded, for its size, form and mode."""
     try:
-        with Image.open(io.BytesIO(content), formats=("JPEG", "PNG")) as image:
+        with Image.open(io.BytesIO(content), formats=FORMATS) as image:
             if image.width * image.height > MOST_PIXELS:
                 raise BadDataError("the picture is too large to be shown")
             yield image
-    # Pillow raises SyntaxError for a broken PNG
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise BadDataError("the picture cannot be read", got=str(error)) from error
 
@@ -49,9 +48,9 @@ def thumbnail(content: bytes) -> bytes:
     Raises BadDataError for one that cannot be shown.
     """
     out = io.BytesIO()
-    with stored_picture(content) as image:
-        image.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE))
-        image.convert("RGB").save(out, "JPEG")
+    image = stored_picture(content)
+    image.thumbnail((THUMBNAIL_SIDE, THUMBNAIL_SIDE))
+    image.convert("RGB").save(out, "JPEG")
     return out.getvalue()
 
 

@@ -209,8 +209,7 @@ def shrink(picture: bytes, side: int) -> bytes:
 
     It is drawn anew: what else a stranger's file holds does not reach the browser.
     """
-    with stored_picture(picture) as image:
-        small = image.convert("RGB")
+    small = stored_picture(picture).convert("RGB")
     small.thumbnail((side, side))
     file = BytesIO()
     small.save(file, "JPEG", quality=80)

@@ -1,5 +1,6 @@
 """Your own images, videos and frame folders as a cuescope data set."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -11,11 +12,13 @@ from cuescope_folder.exports import NOTE_SUFFIXES, find_export
 from cuescope_folder.layout import (
     Nested,
     class_items,
+    crossed_folders,
     empty_classes,
     frame_folders,
     hub_snapshot,
     scan,
     tables_in,
+    without_notes,
 )
 from cuescope_folder.manifest import ManifestItems
 from cuescope_folder.options import FolderOptions
@@ -126,6 +129,11 @@ def in_folders(root: Path, options: FolderOptions, facts: Mapping[str, str]) -> 
     export = find_export(root, files)
     if export is not None:
         return in_export(export, unread, passed_over)
+    files, notes = without_notes(files)
+    if notes:
+        passed_over["notes"] = (
+            f"{len(notes):,} files beside the pictures that they are of ({notes[0]})"
+        )
     nested, words = clips_or_photos(root, files, options.nested)
     if words:
         passed_over["folders in class folders"] = words
@@ -135,6 +143,9 @@ def in_folders(root: Path, options: FolderOptions, facts: Mapping[str, str]) -> 
     # an audit without labels runs, and says little
     if all(item.label is None for item in items):
         passed_over["labels"] = LOOSE
+    spellings = Counter(str(label).casefold() for label in {i.label for i in items})
+    if alike := [label for label, count in spellings.items() if count > 1]:
+        passed_over["classes that differ in case alone"] = shorten_list(alike)
     if empty := empty_classes(root, items):
         passed_over["empty classes"] = shorten_list(empty)
     if tables := tables_in(root):
@@ -154,6 +165,15 @@ def clips_or_photos(
     if not folders:
         return nested, ""
     if nested == "auto":
+        upper, inner = crossed_folders(files)
+        if upper:
+            raise UserError(
+                f"folder: {root} has two levels of folders that may be the classes",
+                expected=f"{shorten_list(inner, 3)} in one folder",
+                got=f"them in each of {shorten_list(upper, 3)}",
+                remedy=f"Give one of these (folder:{root / upper[0]}), or say that they are the "
+                "classes: -O data.nested=photos, or clips",
+            )
         paths = [[root / file for file in members] for members in folders.values()]
         nested = "photos" if are_frames(paths) is False else "clips"
     count = count_of(sum(map(len, folders.values())), "images")

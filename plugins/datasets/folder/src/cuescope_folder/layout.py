@@ -6,7 +6,7 @@ Files that lie loose in PATH, and no folders with any, are samples without label
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
@@ -30,6 +30,8 @@ LINKS = (
 )
 # of a run, whose pictures are no data
 RUN_FILES = frozenset({"report.json", "report.html"})
+# "1_mask", "benign (1)_mask_2": a picture's stem and a word
+_NOTE = re.compile(r"(.+)[\W_]([A-Za-z]+)[\W_]?\d*")
 SPLITS = frozenset({"train", "val", "test", *_ALIASES})
 
 
@@ -231,21 +233,83 @@ def tables_in(root: Path) -> list[str]:
 
 
 def leading(files: Sequence[PurePosixPath]) -> int:
-    """How many folders above the classes are splits or parts of a layout: "train/images/CLASS"."""
+    """How many folders above the classes are splits or parts of a layout: "train/images/CLASS".
+
+    So is a lone folder, as archives have it, unless those below it are only numbered.
+    """
     deep = [file for file in files if len(file.parts) > 1]
     depth = 0
     # the last folder of a file is its class, whatever it is called
     while any(len(file.parts) > depth + 2 for file in deep):
-        names = {file.parts[depth] for file in deep if len(file.parts) > depth + 1}
-        if not all(is_split(name) or is_part(name) for name in names):
+        names = _folders_at(deep, depth)
+        is_above = all(is_split(name) or is_part(name) for name in names)
+        if not is_above and not _is_around_others(deep, depth):
             break
         depth += 1
     return depth
 
 
+def _folders_at(files: Sequence[PurePosixPath], depth: int) -> set[str]:
+    return {file.parts[depth] for file in files if len(file.parts) > depth + 1}
+
+
+def _is_around_others(files: Sequence[PurePosixPath], depth: int) -> bool:
+    """True if a folder is a lone one, in which there are several that are not only numbered."""
+    names = _folders_at(files, depth)
+    is_lone = len(names) == 1
+    while len(names) == 1:
+        depth += 1
+        names = _folders_at(files, depth)
+    are_clips = _are_numbered(names) and not all(map(is_split, names))
+    return is_lone and len(names) > 1 and not are_clips
+
+
+def crossed_folders(files: Sequence[PurePosixPath]) -> tuple[list[str], list[str]]:
+    """The class folders, and those in each of them, where all have the same and may be classes."""
+    depth = leading(files)
+    below: dict[str, set[str]] = {}
+    for file in files:
+        if len(file.parts) > depth + 2:
+            below.setdefault(file.parts[depth], set()).add(file.parts[depth + 1])
+    upper, inner = sorted(below), list(below.values())
+    is_crossed = (
+        len(upper) > 1 and len(inner[0]) > 1 and inner.count(inner[0]) == len(inner)
+    )
+    if not is_crossed or _are_numbered(inner[0]):
+        return [], []
+    return upper, sorted(inner[0])
+
+
+def _are_numbered(names: Iterable[str]) -> bool:
+    """True if names differ by their digits alone, as those of clips do."""
+    return len({re.sub(r"\d+", "", name) for name in names}) == 1
+
+
+def without_notes(
+    files: Sequence[PurePosixPath],
+) -> tuple[list[PurePosixPath], list[PurePosixPath]]:
+    """The files, and those that are notes on a picture beside them: "1_mask.png" with "1.jpg"."""
+    stems = {file.with_suffix("") for file in files}
+    kept: list[PurePosixPath] = []
+    notes: list[PurePosixPath] = []
+    for file in files:
+        match = _NOTE.fullmatch(file.stem)
+        is_one = match and is_note(match[2]) and file.with_name(match[1]) in stems
+        (notes if is_one else kept).append(file)
+    return kept, notes
+
+
 def is_split(name: str) -> bool:
-    """True if a folder's name is that of a split."""
-    return name.lower() in SPLITS
+    """True if a name is that of a split, or has it for a word: "train_images", "fold_1"."""
+    return _split_in(name) is not None
+
+
+def _split_in(name: str) -> str | None:
+    words = re.split(r"[\W\d_]+", name.lower())
+    for word in words:
+        if word in SPLITS:
+            return canonical_split(word)
+    return name if "fold" in words else None
 
 
 def is_part(name: str) -> bool:
@@ -287,14 +351,13 @@ def _item(
     frames: Sequence[PurePosixPath],
     depth: int,
 ) -> Item:
-    splits = [part for part in key.parts[:depth] if is_split(part)]
-    split = canonical_split(splits[0]) if splits else None
+    splits = filter(None, map(_split_in, key.parts[:depth]))
     return Item(
         key=printable_name(str(key)),
         files=tuple(root / file for file in frames or (key,)),
         folder=bool(frames),
         label=printable_name(key.parts[depth].replace("_", " ").strip()),
-        split=split,
+        split=next(splits, None),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from cuescope_sdk import Context, Names, Options, UserError, Words, nearest
-from cuescope_sdk.logs import Log, LogFile, LogReader, Record, examine, judge
+from cuescope_sdk.logs import Log, LogFile, LogReader, Record, examine, in_child, judge
 
 KIND = "log"
 FALLBACK = "table"  # fits any table, so the others are asked before
@@ -66,7 +66,9 @@ def open_log(options: LogOptions, context: Context) -> Log:
     if stamp not in _logs:
         reader: LogReader = context.build(KIND, name, dict(options.reader))
         where = f"{name}: {path.name}"
-        log = judge(check_log(reader.read(path), where), where, options.metric)
+        # in a child: workbooks, archives and Parquet of strangers are read there
+        read = in_child(where, read_log, type(reader), reader.options, path.absolute())
+        log = judge(check_log(read, where), where, options.metric)
         # before the first audit of it, and once: later it is in memory
         log = replace(log, checks=tuple(examine(log)))
         for check in log.checks:
@@ -77,6 +79,11 @@ def open_log(options: LogOptions, context: Context) -> Log:
             del _logs[next(iter(_logs))]
         _logs[stamp] = log
     return _logs[stamp]
+
+
+def read_log(kind: type[LogReader], options: Options, path: Path) -> Log:
+    """The log as a reader of this kind has it."""
+    return kind(options, Context()).read(path)
 
 
 def refuse_pickle(path: Path) -> None:

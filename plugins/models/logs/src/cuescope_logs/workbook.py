@@ -6,8 +6,6 @@ from typing import Any
 
 from cuescope_sdk import UserError, nearest
 
-MOST_ROWS = 2**20  # Excel has no more (its limits, since Excel 2007)
-
 
 def workbook_rows(
     path: Path,
@@ -30,8 +28,7 @@ def workbook_rows(
         sheet = book.worksheets[0]
         # what it says of its size: each gap would be filled with so many cells
         sheet.reset_dimensions()
-        # one more: a row of another number would be behind a gap without an end
-        rows = sheet.iter_rows(values_only=True, max_row=MOST_ROWS + 1)
+        rows = sheet.iter_rows(values_only=True)
         header = [str(cell or "") for cell in next(rows, ())]
         for column in required:
             if column not in header:
@@ -43,12 +40,6 @@ def workbook_rows(
                 )
         # as Excel counts: the header is row 1
         for number, row in enumerate(rows, start=2):
-            if number > MOST_ROWS:
-                raise UserError(
-                    f"{name} is no workbook",
-                    expected=f"at most {MOST_ROWS:,} rows, as Excel has",
-                    got="a row of a higher number",
-                )
             # rows may be shorter or longer than the header
             cells = dict(zip(header, row, strict=False))
             # rows that were only formatted come as empty ones

@@ -4,7 +4,7 @@ import json
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from functools import cache
@@ -17,6 +17,7 @@ from typing import BinaryIO, Self
 from pydantic import NonNegativeInt, TypeAdapter
 
 from cuescope_core.store import UNREADABLE, CacheFile
+from cuescope_core.trust.child import ParserLimitError, each_in_child
 from cuescope_sdk import Context, UserError
 from cuescope_sdk.data._media.content import ChangedError, Stamp, steady_bytes
 from cuescope_sdk.data._media.files import (
@@ -63,6 +64,36 @@ def probe(path: Path, max_pixels: int) -> Probe:
     except Exception as error:
         # decoders meet strangers' bytes, and raise anything at all
         return Probe(path, digest, 0, pointer_words(path) or reason(error))
+
+
+def probe_each(paths: Sequence[Path], max_pixels: int) -> list[Probe]:
+    """The probes of files, looked at in a child: a decoder of a bomb would take all memory or time.
+
+    What passed there is decoded here later, within the same limits.
+    """
+    probes: list[Probe] = []
+    while len(probes) < len(paths):
+        rest = paths[len(probes) :]
+        # a child has the folder in which it was begun
+        names = [str(path.absolute()) for path in rest]
+        looks = each_in_child("a file", _facts_of, names, max_pixels)
+        try:
+            for facts in looks:
+                probes.append(Probe(paths[len(probes)], *facts))
+        except ParserLimitError as error:
+            probes.append(_probe_of_bomb(paths[len(probes)], error))
+    return probes
+
+
+def _facts_of(names: Sequence[str], max_pixels: int) -> Iterator[_Facts]:
+    for name in names:
+        yield attrgetter(*_FACTS)(probe(Path(name), max_pixels))
+
+
+def _probe_of_bomb(path: Path, error: ParserLimitError) -> Probe:
+    with suppress(OSError), steady_bytes(path) as (_, digest):
+        return Probe(path, digest, 0, reason(error))
+    return Probe(path, "", 0, reason(error))
 
 
 def pointer_words(path: Path) -> str | None:
@@ -149,10 +180,11 @@ def probe_all(
         unknown = [path for path in wanted if path not in probes]
         if not unknown:
             return probes
+        workers = min(len(unknown), os.cpu_count() or 1)
         with (
             context.progress("Checking files", len(unknown)) as advance,
             warnings.catch_warnings(),
-            ThreadPoolExecutor(os.cpu_count()) as pool,  # decoders let go of the GIL
+            ThreadPoolExecutor(workers) as pool,
         ):
             # Set here and not in the threads, where it would leak: filters belong to the process.
             warnings.simplefilter("ignore")
@@ -161,9 +193,11 @@ def probe_all(
                 # before the look: a change during it is seen next time
                 stamps = list(map(Stamp.of, chunk))
                 _let_clock_tick(stamps)
-                fresh = list(pool.map(probe, chunk, repeat(max_pixels)))
-                cache.put(zip(stamps, fresh, strict=True))
-                probes.update(zip(chunk, fresh, strict=True))
+                parts = [chunk[part::workers] for part in range(workers)]
+                for fresh in pool.map(probe_each, parts, repeat(max_pixels)):
+                    probes |= {each.path: each for each in fresh}
+                looked = [probes[path] for path in chunk]
+                cache.put(zip(stamps, looked, strict=True))
                 advance(len(chunk))
     return probes
 
