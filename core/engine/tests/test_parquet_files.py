@@ -35,12 +35,12 @@ def one_text(rows: int, letters: int) -> pa.Array:
 @pytest.mark.parametrize(
     "content",
     [
-        packed({"a": one_text(30_000, 100_000)}, store_schema=False),
-        packed({"a": one_text(30_000, 100_000)}),
+        packed({"a": one_text(11_000, 100_000)}, store_schema=False),
+        packed({"a": one_text(11_000, 100_000)}),
         packed({"a": one_text(MOST_ROWS + 1, 1)}, store_schema=False),
-        packed({"a": pa.array([b"a" * 10**5] * 30_000)}),
-        packed({"a": pa.array(["a" * 10**5] * 30_000, pa.large_string())}),
-        packed({"a": pa.array([["a" * 10**5]] * 30_000)}),
+        packed({"a": pa.array([b"a" * 10**5] * 11_000)}),
+        packed({"a": pa.array(["a" * 10**5] * 11_000, pa.large_string())}),
+        packed({"a": pa.array([["a" * 10**5]] * 11_000)}),
     ],
     ids=["one text in each row", "as a dictionary", "rows", "bytes", "large", "lists"],
 )

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 
 from cuescope_sdk import Context, UserError
@@ -380,3 +381,45 @@ def test_two_hundred_faulty_logs_and_forty_sound_ones(tmp_path: Path) -> None:
     assert named >= 190, missed
     assert not alarms
     assert worst < 0.001
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+@pytest.mark.parametrize(
+    ("right", "said", "is_fault"),
+    [
+        ((True, False), ("Yes", "No"), True),
+        (("1,000", "2,500"), ("1000.0", "2500.0"), True),
+        (("ja", "nein"), ("yes", "no"), True),
+        (("a red car", "a blue car"), ("it is red", "it is blue"), True),
+        (("yes", "no"), ("Yes.", "NO"), False),
+        (("red", "blue"), ("blue", "green"), False),
+    ],
+)
+def test_answers_that_are_worded_as_no_right_one_are_a_fault(
+    suffix: str, right: Any, said: Any, is_fault: bool, tmp_path: Path
+) -> None:
+    rows = []
+    for number in range(40):
+        row = {"id": number, "question": f"is it {number}?"}
+        row |= {"answer": right[number % 2], "prediction": said[number % 3 % 2]}
+        rows.append(row)
+    path = tmp_path / f"log.{suffix}"
+    if suffix == "csv":
+        pandas.DataFrame(rows).to_csv(path, index=False)
+    else:
+        path.write_text("\n".join(map(json.dumps, rows)))
+    assert ("wording" in opened(path).faults) == is_fault
+
+
+@pytest.mark.parametrize("values", [(0, 1), (True, False), ("pass", "fail")])
+def test_a_judgement_that_nobody_named_is_told(values: Any, tmp_path: Path) -> None:
+    lines = [
+        json.dumps(
+            {"id": n, "question": f"q{n}", "prediction": "a", "ok": values[n % 2]}
+        )
+        for n in range(10)
+    ]
+    path = tmp_path / "log.jsonl"
+    path.write_text("\n".join(lines))
+    data: Any = CONTEXT.build("dataset", f"log:{path}")
+    assert "reader={right: ok}" in data.facts["judgements"]

@@ -60,6 +60,7 @@ def figure_checks(log: Log) -> Iterator[InputCheck]:
         )
         if log.scores:
             yield from _recomputed_from_words(log)
+        yield from _other_words(log.records)
         return
     status: Status = "ok"
     if judgement.contradicted:
@@ -122,6 +123,19 @@ def _recomputed_from_words(log: Log) -> Iterator[InputCheck]:
     matches = [match for match in literal_matches(log.records) if match is not None]
     if len(matches) == len(log.records) and "accuracy" in log.scores:
         yield _compare("accuracy", log.scores["accuracy"], sum(matches) / len(matches))
+
+
+def _other_words(records: Sequence[Record]) -> Iterator[InputCheck]:
+    """Answers of which none is worded as any right one: "Yes" where "True" is right."""
+    free = [r for r in records if r.said.strip() and r.right_texts and not r.choices]
+    if free and set(literal_matches(free)) == {None}:
+        said, right = free[0].said.strip(), free[0].right_texts[0]
+        yield InputCheck(
+            "wording",
+            "fault",
+            f"none of {count_of(len(free), 'answers')} is worded as any right one "
+            f"('{said:.40}' where '{right:.40}' is right), so each counts as incorrect",
+        )
 
 
 def _compare(name: str, own: float, mean: float) -> InputCheck:

@@ -10,6 +10,7 @@ from pydantic import Field
 from cuescope_logs.values import as_index, as_list, as_text, finite_number, text_at
 from cuescope_logs.workbook import workbook_rows
 from cuescope_sdk import Options, UserError, Words, nearest
+from cuescope_sdk.data import shorten_names
 from cuescope_sdk.logs import (
     OPTION_COLUMNS,
     Choices,
@@ -22,6 +23,7 @@ from cuescope_sdk.logs import (
     list_of_texts,
     options_in_columns,
     parse_json,
+    score_of,
     without_letters,
 )
 
@@ -116,7 +118,8 @@ class TableLog(LogReader):
         return Log(
             title=path.stem,
             records=tuple(records),
-            notes=_notes_of_keys([row for _, row in rows], key),
+            notes=_notes_of_keys([row for _, row in rows], key)
+            | self._notes_of_verdicts([row for _, row in rows]),
             higher_is_better={self.options.right: True},
         )
 
@@ -131,6 +134,23 @@ class TableLog(LogReader):
             if "" not in keys and repeated <= MOST_REPEATED * len(rows):
                 return column
         return named
+
+    def _notes_of_verdicts(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+        """Columns of ones and zeros, or their words, that nobody named the judgement."""
+        read = set(vars(self.options).values())
+        if any(self.options.right in row for row in rows):
+            return {}
+        unread = []
+        for column in dict.fromkeys(name for row in rows for name in row):
+            scores = {score_of(row.get(column)) for row in rows}
+            if column not in read and scores == {0.0, 1.0}:
+                unread.append(column)
+        if not unread:
+            return {}
+        return {
+            "judgements": f"not read: {shorten_names(unread)} may say what is correct: "
+            f"reader={{right: {unread[0]}}} takes it"
+        }
 
     def _option_columns(self, row: Mapping[str, Any]) -> tuple[str, ...]:
         """The column with the list of choices, or the columns with a choice each."""
