@@ -26,7 +26,7 @@ from cuescope.project import with_project
 from cuescope_core.atomic_files import NO_ROOM
 from cuescope_core.errors import UserError
 
-STOPPED = 130  # what typer returns after Ctrl-C
+STOPPED = 130  # default of typer after Ctrl-C
 DEBUG = "--debug"
 LOG_JSON = "--log-json"
 MAX_LINE = 2000  # characters of an error

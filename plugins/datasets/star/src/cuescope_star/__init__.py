@@ -28,8 +28,9 @@ from cuescope_star.layout import (
 )
 from cuescope_star.samples import choose_frames, scene_frame
 
+# step grounding, section 4.1: "three action and five object categories"
 HELD_ACTIONS = 3
-HELD_OBJECTS = 5
+HELD_OBJECTS = 5  # section 4.1
 
 
 class STAROptions(VideoQuestionOptions):

@@ -16,7 +16,7 @@ from transformers import BertConfig, BertModel
 
 from cuescope_sdk.torch import split_heads
 
-HEADS = 8  # no tensor tells it
+HEADS = 8  # default of VisionTransformerPooler in hi-ml-multimodal: no tensor tells it
 STRIDE = 32  # pixels of a side that a ResNet makes one patch (He et al., 2016)
 Tokens = Float[Tensor, "image token dim"]
 Patches = Float[Tensor, "image dim row col"]

@@ -27,8 +27,9 @@ from cuescope_video_llm.options import ClipViLOptions
 
 BERT: Any = modeling_bert  # the library is untyped
 LONGEST = 20  # tokens of a question, LXMERT's (Tan and Bansal, 2019)
-SHORT = 384  # pixels that a picture is fitted into, the shorter side
-LONG = 640
+# pixels that a picture is fitted into, default of `img_size` in the authors' code
+SHORT = 384
+LONG = 640  # default of `img_size` there too
 EPSILON = 1e-12  # default of BertConfig
 BODY = "lxrt_encoder.model.bert"
 VISUAL = f"{BODY}.encoder.visual_model.visual"

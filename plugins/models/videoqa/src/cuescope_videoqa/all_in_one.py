@@ -38,7 +38,8 @@ from cuescope_videoqa.network import (
 States = Float[Tensor, "row token dim"]
 
 EPSILON = 1e-6  # default of timm's VisionTransformer
-EXCHANGE = 8  # one patch of so many goes on, and one goes back
+# one patch of so many goes on, and one goes back: default of the authors' TemporalRoll
+EXCHANGE = 8
 CLASSIFIER = "vqa_classifier"
 CHOOSER = "mc_vqa_classifier"
 # Of pretraining tasks, which the released checkpoints still hold.
