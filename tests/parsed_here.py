@@ -12,6 +12,8 @@ from cuescope_core.trust import child
 class Here(child.Child):
     """No child at all: calls are answered as they come."""
 
+    lives = True
+
     def __init__(self) -> None:
         self.is_idle = True
 

@@ -1,6 +1,8 @@
 """The child in which files of strangers are parsed: what it gives, and what ends it."""
 
 import os
+import signal
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -67,3 +69,12 @@ def test_values_that_nobody_wants_leave_nothing_behind() -> None:
     assert next(values) == 0
     values.close()
     assert in_child("x", len, "ab") == 2
+
+
+def test_a_child_that_somebody_ended_is_replaced() -> None:
+    number = in_child("x", os.getpid)
+    os.kill(number, signal.SIGINT)
+    assert in_child("x", os.getpid) == number, "an interrupt is not its own"
+    os.kill(number, signal.SIGKILL)
+    time.sleep(0.2)
+    assert in_child("x", os.getpid) != number

@@ -125,7 +125,7 @@ from cuescope_sdk import Context, UserError
 from cuescope_core.trust import child
 
 class Here:  # in a child nothing would be seen
-    is_idle = True
+    is_idle = lives = True
     def values(self, title, call, arguments):
         yield from call(*arguments)
 child.Child = Here

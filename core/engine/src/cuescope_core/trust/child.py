@@ -80,6 +80,11 @@ class Child:
         if kind == ERROR:
             raise value
 
+    @property
+    def lives(self) -> bool:
+        """True unless the process has ended."""
+        return self._process.poll() is None
+
     def end(self) -> None:
         """End the process."""
         self._process.kill()
@@ -106,10 +111,7 @@ def each_in_child(
 
     Call, arguments and values can be pickled. Raises what the call raises.
     """
-    try:
-        child = _idle.pop()
-    except IndexError:
-        child = Child()
+    child = _take_idle() or Child()
     try:
         yield from child.values(title, call, arguments)
     finally:
@@ -117,6 +119,18 @@ def each_in_child(
             _idle.append(child)
         else:
             child.end()
+
+
+def _take_idle() -> Child | None:
+    """A child that is kept and lives; None where there is none."""
+    # another thread may take the last one
+    with suppress(IndexError):
+        while True:
+            child = _idle.pop()
+            if child.lives:
+                return child
+            child.end()
+    return None
 
 
 def in_child(title: str, call: Callable[..., Value], *arguments: Any) -> Value:
@@ -139,6 +153,8 @@ def serve() -> None:
     # decoders may print
     os.dup2(2, 1)
     warnings.simplefilter("ignore")
+    # who interrupts a command or a cell means that, and it ends its child itself
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     seconds, most = _receive(sys.stdin.buffer)
     with suppress(ImportError, ValueError):
         import resource

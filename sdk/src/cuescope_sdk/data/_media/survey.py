@@ -81,19 +81,14 @@ def probe_each(paths: Sequence[Path], max_pixels: int) -> list[Probe]:
             for facts in looks:
                 probes.append(Probe(paths[len(probes)], *facts))
         except ParserLimitError as error:
-            probes.append(_probe_of_bomb(paths[len(probes)], error))
+            # without a digest: it is looked at again, for a crash may have other causes
+            probes.append(Probe(paths[len(probes)], "", 0, reason(error)))
     return probes
 
 
 def _facts_of(names: Sequence[str], max_pixels: int) -> Iterator[_Facts]:
     for name in names:
         yield attrgetter(*_FACTS)(probe(Path(name), max_pixels))
-
-
-def _probe_of_bomb(path: Path, error: ParserLimitError) -> Probe:
-    with suppress(OSError), steady_bytes(path) as (_, digest):
-        return Probe(path, digest, 0, reason(error))
-    return Probe(path, "", 0, reason(error))
 
 
 def pointer_words(path: Path) -> str | None:
