@@ -41,8 +41,8 @@ NEXT = (
 )
 REMEDY = "last-layer"  # the first to try: it looks at the cues, and is quick
 MISSING = (
-    "More samples{ways}, a detector (`--tool detector=SPEC`) or pairs of your own, the same scenes "
-    "with the cue and without it (`--feature KEY --pairs FOLDER`), may decide. -v says it by cue."
+    "More samples{ways}, a detector (`--tool detector=SPEC`) or pairs of your own (`--feature KEY "
+    "--pairs FOLDER`) may decide."
 )
 ALONE = "To test one finding by itself: `cuescope confirm RUN --feature KEY`."
 NONE = (
@@ -103,12 +103,14 @@ def scores(results: Results, plan: SamplePlan | None) -> Iterator[Score]:
 
 
 def result(results: Results) -> str:
-    """Which cues were tested, and what came of them."""
+    """How many cues were tested, and what came of them; the causes, or the only one, by name."""
     parts = []
     for verdict in VERDICTS:
         names = [results.name_of(r) for r in results.rows if r.verdict == verdict]
         if names:
-            parts.append(f"{len(names)} {verdict.upper()} ({', '.join(names)})")
+            is_named = verdict == "cause" or len(results.rows) == 1
+            listed = f" ({', '.join(names)})" if is_named else ""
+            parts.append(f"{len(names)} {verdict.upper()}{listed}")
     return f"{count_of(len(results.rows), 'cues')} tested: {', '.join(parts)}"
 
 

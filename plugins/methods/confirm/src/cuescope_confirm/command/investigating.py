@@ -86,13 +86,15 @@ def investigate(
     with context.progress("steps of the investigation", steps) as advance:
         work.find(advance, again=again)
         if testing is None:
-            report = untested(work.candidates, work.test, work.found, OPEN)
+            report = untested(work.candidates, work.test, work.found, work.lists, OPEN)
             return _stored(work.candidates, work.test, report)
         try:
             return runner.audit(work.test)
         except Exception as error:
             # hours of findings must not end in a line: the page tells them, then the error
-            report = untested(runner, work.test, work.found, failure_reason(error))
+            report = untested(
+                runner, work.test, work.found, work.lists, failure_reason(error)
+            )
             raise UnfinishedError(_stored(runner, work.test, report), error) from error
 
 

@@ -1,6 +1,6 @@
 """An investigation without a test: the report of what was found, and why no more is known."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,13 +48,19 @@ def untested(
     runner: Runner,
     request: Request,
     found: Path,
+    lists: Sequence[Path],
     reason: Reason,
 ) -> Report:
-    """The report in the place of the `request` that was not asked; it is stored."""
+    """The report in the place of the `request` that was not asked; it is stored.
+
+    The folders below `found` that have the `lists` of runs: one, or one for each fold.
+    """
     choice = runner.context.resolve("method", request.method, request.method_options)
-    folders, left_out = folders_of(ConfirmOptions(run=found))
+    run, *others = lists
+    folders, left_out = folders_of(ConfirmOptions(run=run, others=tuple(others)))
     runs = [StoredRun(folder, runner.context) for folder in folders]
-    reports = {run.path.name: run.report for run in runs}
+    # of folds, each method has a run in each
+    reports = {str(run.path.relative_to(found)): run.report for run in runs}
     # the runs are of one model and one data set, so any of them tells which
     first, *_ = reports.values()
     origin = first.provenance
