@@ -126,6 +126,23 @@ def part(
     return Part(study, Target(cue, direction, samples, located))
 
 
+def test_a_pull_is_to_the_label_that_most_folds_agree_on() -> None:
+    """A cue may be about several labels: without one there is no answer to ask for."""
+    parts = []
+    for key, label in (("a", "car"), ("b", "cow"), ("c", "car")):
+        one = part(key)
+        target = replace(
+            one.target,
+            cue=replace(one.target.cue, labels=(label,)),
+            direction=Direction("the label", sign=-1, gap=0.9),
+        )
+        parts.append(replace(one, target=target))
+    whole = replace(cue_of("joined", "a mark"), labels=("car", "cow"))
+    target = join(whole, parts)
+    assert target.answer(Sample(key="a", frames=(), label="cow"), "dog") == "car"
+    assert [kept.target.cue.label for kept in target.parts] == ["car", "car"]
+
+
 def test_each_sample_has_the_place_of_its_own_fold() -> None:
     cue = cue_of("joined", "a mark")
     parts = [part("a", "b", without="cd"), part("e", without="f", auroc=0.8)]

@@ -142,9 +142,9 @@ def heading(report: Report) -> str:
         return words if words.endswith("findings") else f"{words} found"
     if any(cue.status == "used" for cue in report.cues):
         return "What the model uses"
-    if any(cue.kind == "result" for cue in report.cues):
-        return "No finding"
-    return f"No finding: {count_of(len(report.cues), 'candidates', 'are')} set aside"
+    doubted = sum(bool(cue.doubts) for cue in report.cues)
+    words = f": {count_of(doubted, 'candidates', 'are')} set aside" if doubted else ""
+    return f"No finding{words}"
 
 
 def kinds_words(kinds: Sequence[str]) -> str:

@@ -60,7 +60,8 @@ def untested(
     folders, left_out = folders_of(ConfirmOptions(run=run, others=tuple(others)))
     runs = [StoredRun(folder, runner.context) for folder in folders]
     # of folds, each method has a run in each
-    reports = {str(run.path.relative_to(found)): run.report for run in runs}
+    below = found.resolve()
+    reports = {str(run.path.resolve().relative_to(below)): run.report for run in runs}
     # the runs are of one model and one data set, so any of them tells which
     first, *_ = reports.values()
     origin = first.provenance

@@ -37,6 +37,8 @@ def join(cue: Cue, parts: Sequence[Part]) -> Target:
     samples: dict[str, Sample] = {}
     for part in parts:
         samples |= part.target.samples
+    if first.direction.toward == "the label":  # to one, that these folds agree on
+        cue = replace(cue, labels=first.cue.labels)
     return replace(
         first,
         cue=cue,
@@ -49,8 +51,9 @@ def join(cue: Cue, parts: Sequence[Part]) -> Target:
     )
 
 
-def _way(part: Part) -> tuple[str, int]:
-    return part.target.direction.toward, part.target.direction.sign
+def _way(part: Part) -> tuple[str, int, str | None]:
+    toward, sign = part.target.direction.toward, part.target.direction.sign
+    return toward, sign, part.target.cue.label if toward == "the label" else None
 
 
 def _join_places(located: Sequence[LocatedCue], least: int) -> LocatedCue | None:
