@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, Shaped
+from jaxtyping import Float, Shaped
 
 from cuescope_sdk.statistics._groups import Groups
 from cuescope_sdk.statistics._permutation import step_down_max
@@ -23,71 +23,13 @@ STEEPEST = 5.0  # and up to which
 
 @dataclass(frozen=True, eq=False)
 class AssociationTests:
-    """p-values of each (feature, column), and of all together (`overall_*`).
+    """p-value of each (feature, column), NaN where nothing could be tested.
 
-    `q_value` is corrected for all of them. NaN and None where nothing could be tested. `critical`
-    is the standardised association that any pair would need to be found.
+    `q_value` is corrected for all of them.
     """
 
     p_value: FeatureByColumn
     q_value: FeatureByColumn
-    overall_p: float | None
-    overall_q: float | None
-    critical: float | None
-
-    @classmethod
-    def of_draws(
-        cls,
-        statistics: DrawByCell,
-        tested: Bool[np.ndarray, "feature column"],
-        *,
-        level: float,
-    ) -> "AssociationTests":
-        """The tests of statistics whose first row is the data's; the others are draws of a null.
-
-        All pairs, and the sum of their squares, are corrected together by the largest of each draw
-        (Westfall and Young, 1993), on a scale that takes account of how skewed each is.
-        """
-        # the tests are one-sided: a negative association is none that is looked for
-        together = (np.maximum(statistics, 0) ** 2).sum(axis=1, keepdims=True)
-        spread = max(float(together.std()), TIE)
-        together = (together - together.mean()) / spread
-        surprise = np.hstack([unskew(statistics), unskew(together)])
-        p_values = (surprise >= surprise[0] - TIE).mean(axis=0)
-        q_values = step_down_max(surprise[0], surprise[1:])
-        p_table = np.full(tested.shape, np.nan)
-        q_table = p_table.copy()
-        p_table[tested] = p_values[:-1]
-        q_table[tested] = q_values[:-1]
-        # of the draws alone: the data may hold what is looked for
-        largest = statistics[1:].max(axis=1)
-        return cls(
-            p_table,
-            q_table,
-            overall_p=float(p_values[-1]),
-            overall_q=float(q_values[-1]),
-            critical=float(np.quantile(largest, 1 - level)),
-        )
-
-    @classmethod
-    def of_sums(
-        cls,
-        sums: DrawByCell,
-        tested: Bool[np.ndarray, "feature column"],
-        *,
-        level: float,
-    ) -> "AssociationTests":
-        """`of_draws` of sums whose spread the draws themselves tell."""
-        # centred and scaled: pairs of rare features must not drown in those of common ones
-        away = sums - sums.mean(axis=0)
-        # a pair that no draw moves has no spread
-        spread = np.maximum(away.std(axis=0), TIE)
-        return cls.of_draws(away / spread, tested, level=level)
-
-    @property
-    def count(self) -> int:
-        """How many pairs were tested."""
-        return int(np.isfinite(self.p_value).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,22 +44,15 @@ class GroupedFeatures:
         """The share of each group's samples that have a feature, less its mean in the stratum."""
         return _centre(self.groups.means(self.present), self.stratum)
 
-    def strengths(self, values: Float[np.ndarray, "sample column"]) -> FeatureByColumn:
-        """The standardised statistic of `tests`, which is found beyond their `critical`."""
-        value = _centre(self.groups.means(values), self.stratum)
-        feature = self.shares()
-        return _standardise(feature, value, _spread(feature, value, self.stratum))
-
     def tests(
         self,
         values: Float[np.ndarray, "sample column"],
         rng: np.random.Generator,
         *,
         draws: int = RESAMPLES,
-        level: float = 0.05,
         fewest: int = 3,
     ) -> AssociationTests:
-        """Test that values are higher where a feature is present, one-sided, for each pair and all.
+        """Test that values are higher where a feature is present, one-sided, for each pair.
 
         Null: within a stratum, the features of a group could have been any other group's. Whole
         groups change places. A draw's statistic is the sum over groups of their mean value times
@@ -139,7 +74,7 @@ class GroupedFeatures:
         tested = enough[:, None] & telling & (spread > TIE)
         if not tested.any():
             untested = np.full(tested.shape, np.nan)
-            return AssociationTests(untested, untested, None, None, None)
+            return AssociationTests(untested, untested)
         # the statistics of all pairs and draws are in memory together
         draws = int(np.clip(MOST_NUMBERS // tested.sum(), 200, draws))
         # what is tested nowhere would cost a product in each draw
@@ -161,7 +96,13 @@ class GroupedFeatures:
             # sorted by stratum and a random part: a permutation within each stratum
             shuffled = feature[(steps + rng.random(len(steps))).argsort()]
             statistics[draw] = _standardise(shuffled, value, spread)[cells]
-        return AssociationTests.of_draws(statistics, tested, level=level)
+        surprise = unskew(statistics)
+        tests = np.full((2, *tested.shape), np.nan)
+        tests[:, tested] = (
+            (surprise >= surprise[0] - TIE).mean(axis=0),
+            step_down_max(surprise[0], surprise[1:]),
+        )
+        return AssociationTests(*tests)
 
 
 def _centre(values: GroupByColumn, stratum: IntPerGroup) -> GroupByColumn:
