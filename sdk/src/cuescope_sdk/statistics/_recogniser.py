@@ -82,14 +82,12 @@ class Recognised:
     """Held-out scores of all samples and the probability of each to show the cue.
 
     `strength` is the association of score and answer in standard errors, `fold` the fold of each
-    sample, and `directions` what recognises those of each fold, from `means`. `dimensions` were
-    kept.
+    sample, and `directions` what recognises those of each fold, from `means`.
     """
 
     score: PerSample
     probability: PerSample
     strength: float
-    dimensions: int
     fold: Int[np.ndarray, " sample"]
     means: Float[np.ndarray, "fold label dim"]
     directions: Float[np.ndarray, "fold dim"]
@@ -128,7 +126,7 @@ def recognise(
     wanted = dict.fromkeys(
         max(len(label) // samples, FEWEST_DIMENSIONS) for samples in SAMPLES_A_DIMENSION
     )
-    best: tuple[float, int, PerSample, Float[np.ndarray, "fold dim"]] | None = None
+    best: tuple[float, PerSample, Float[np.ndarray, "fold dim"]] | None = None
     for dimensions in wanted:
         score = np.zeros(len(label))
         directions = []
@@ -141,14 +139,14 @@ def recognise(
             score[own] = (points[own] - space.means[label[own]]) @ direction
         strength = association(score, given, label, labels)
         if best is None or strength > best[0]:
-            best = strength, dimensions, score, np.stack(directions)
+            best = strength, score, np.stack(directions)
     assert best is not None
-    strength, dimensions, score, stacked = best
+    strength, score, stacked = best
     # of all held-out scores: without a fold a label may lack the few that differ from the rest
-    groups_of_scores = TwoGroups.fit(score, label, given, labels)
-    probability = groups_of_scores.probability(score, label)
+    two = TwoGroups.fit(score, label, given, labels)
+    probability = two.probability(score, label)
     means = np.stack([space.means for space in spaces])
-    return Recognised(score, probability, strength, dimensions, fold, means, stacked)
+    return Recognised(score, probability, strength, fold, means, stacked)
 
 
 def association(
