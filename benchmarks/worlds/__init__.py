@@ -9,7 +9,6 @@ MODULES = {
     "3": "worlds.stamps",
     "6": "worlds.cloths",
     "21": "worlds.crossings",
-    "26": "worlds.sills",
 }
 
 
