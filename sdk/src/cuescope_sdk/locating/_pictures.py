@@ -26,7 +26,7 @@ BANDS = 6  # of pitch
 DIRECTIONS = 3  # of detail: across the frame, aslant, down it
 SMALL = 1e-6  # of power: a flat picture has none
 MOST_KEPT = 20_000  # frames, of about 4 kB each
-MOST_READ = 4_000  # frames that one look remembers, of about 5 kB each
+MOST_READ = 20_000  # frames that one look remembers, of about 5 kB each
 MOST_SQUARES = 4_000  # frames, of 12 kB each
 Figures = Float[np.ndarray, " figure"]
 # the number of each coefficient's group, and how many coefficients each group has
