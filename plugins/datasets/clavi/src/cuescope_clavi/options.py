@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -12,7 +12,7 @@ from cuescope_sdk import Names, Options
 class ClaviOptions(Options):
     """Where the videos and their actions come from, and how segments are cut."""
 
-    argument = "source"
+    argument: ClassVar[str | None] = "source"
 
     source: Annotated[str, Names.file(or_words=True)] = Field(
         description="a Charades folder (annotation and videos), or else a data set NAME[:ARG] "
