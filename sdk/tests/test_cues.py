@@ -262,7 +262,10 @@ def test_pictures_of_a_stranger_have_a_size(tmp_path: Path) -> None:
     _, data, cue = given()
     large = io.BytesIO()
     Frame.from_array(np.zeros((4000, 4000, 3), np.uint8)).load().save(large, "PNG")
-    for content, said in ((large.getvalue(), "larger"), (b"GIF89a", "cannot be read")):
+    for content, said in (
+        (large.getvalue(), "too large"),
+        (b"GIF89a", "cannot be read"),
+    ):
         forged = replace(cue, pictures=(content,) * len(cue.pictures))
         forged.save(tmp_path / "dot.cue")
         sample = Cue.load(tmp_path / "dot.cue").samples(data.samples[0])[0]

@@ -131,8 +131,9 @@ def in_folders(root: Path, options: FolderOptions, facts: Mapping[str, str]) -> 
         return in_export(export, unread, passed_over)
     files, notes = without_notes(files)
     if notes:
+        files_beside = count_of(len(notes), "files")
         passed_over["notes"] = (
-            f"{len(notes):,} files beside the pictures that they are of ({notes[0]})"
+            f"{files_beside} beside the pictures that they are of ({notes[0]})"
         )
     nested, words = clips_or_photos(root, files, options.nested)
     if words:

@@ -260,7 +260,10 @@ def _is_around_others(files: Sequence[PurePosixPath], depth: int) -> bool:
     while len(names) == 1:
         depth += 1
         names = _folders_at(files, depth)
-    are_clips = _are_numbered(names) and not all(map(is_split, names))
+    # a split has classes in it: "fold_1/CLASS/1.png", but not "val-001/1.png"
+    have_classes = any(len(file.parts) > depth + 2 for file in files)
+    are_splits = have_classes and all(map(is_split, names))
+    are_clips = _are_numbered(names) and not are_splits
     return is_lone and len(names) > 1 and not are_clips
 
 

@@ -16,7 +16,7 @@ from cuescope_blind.contamination.trials import (
 from cuescope_blind.looking.analysis import named_option
 from cuescope_blind.looking.scores import lost
 from cuescope_sdk import Audit, Feature, Finding, Impact, Occurrence, Score
-from cuescope_sdk.report import shares_row
+from cuescope_sdk.report import count_of, shares_row
 from cuescope_sdk.statistics import Estimate, Groups
 
 NAMES = {CHANGED: "the changed picture", ANOTHER: "the picture of another pair"}
@@ -89,7 +89,7 @@ def scores(audit: Audit) -> Iterator[Score]:
             q_value=p_value,
             finding=passes and key == CHANGED,
             statement=f"With {{feature}} the old answer is given in {of_key.old.mean():.0%} of "
-            f"{len(pairs):,} pairs, each other wrong one in {of_key.other.mean():.0%}.",
+            f"{count_of(len(pairs), 'pairs')}, each other wrong one in {of_key.other.mean():.0%}.",
         )
     yield _lost(audit, pairs, answers, groups)
     if passes:
