@@ -293,7 +293,7 @@ def test_every_method_is_in_the_long_test() -> None:
     for entry in registry.of_kind("method"):
         method = registry.load(entry)
         own = entry.dist.startswith("cuescope-")
-        # it needs a file of its own, and is tried in its own tests
-        needs = entry.name == "cue"
+        # they need a file or pairs of their own, and are tried in their own tests
+        needs = entry.name in ("cue", "contamination")
         if own and not needs and getattr(method, "started_by", None) is None:
             assert entry.name in SMALL
