@@ -142,7 +142,7 @@ def test_the_verdict_says_how_many_cues_and_what_they_do() -> None:
     [
         ("correlation", "correlation; not yet tested as a cause"),
         ("cause", "CAUSE: measured by intervention"),
-        ("not used", "NOT USED: measured by removing the input"),
+        ("not used", "NOT USED: measured by changing the input"),
     ],
 )
 def test_it_has_a_status(status: str, words: str) -> None:

@@ -37,9 +37,9 @@ STATUS = {
     "cause": "CAUSE: measured by intervention",
     "not a cause": "not a cause: measured by intervention",
     "inconclusive": "inconclusive",
-    "used": "USED: measured by removing it",
-    "partly used": "PARTLY USED: measured by removing the input",
-    "not used": "NOT USED: measured by removing the input",
+    "used": "USED: measured by changing it",
+    "partly used": "PARTLY USED: measured by changing the input",
+    "not used": "NOT USED: measured by changing the input",
     "unsupported": "NOT SUPPORTED: compared with the video",
 }
 Line = tuple[str, str]  # words and style

@@ -21,9 +21,9 @@ from cuescope_folder.export import (
     only_word,
     region as region_of,
     size_of,
-    split_in,
     values_of,
 )
+from cuescope_folder.layout import split_in
 from cuescope_sdk import Detection, UserError, inside
 from cuescope_sdk.data import kind_of, printable_name
 from cuescope_sdk.logs import LogFile, parse_json

@@ -17,11 +17,10 @@ from cuescope_folder.export import (
     refusal,
     region,
     size_of,
-    split_in,
     split_of,
     text_of,
 )
-from cuescope_folder.layout import canonical_split
+from cuescope_folder.layout import canonical_split, split_in
 from cuescope_sdk import Detection, UserError, inside
 from cuescope_sdk.data import TextFile, load_yaml, picture_shape
 

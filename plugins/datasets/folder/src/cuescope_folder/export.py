@@ -1,6 +1,5 @@
 """What a labelling tool tells of pictures: boxes, labels, masks and splits, and their values."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from cuescope_folder.answers import shorten_list
-from cuescope_folder.layout import Item, canonical_split
+from cuescope_folder.layout import Item, split_in
 from cuescope_folder.spelling import Names
 from cuescope_sdk import Detection, UserError
 from cuescope_sdk.data import TextFile, picture_shape, printable_name
@@ -225,12 +224,3 @@ def region(name: str, corners: Sequence[Any], file: Path) -> Detection:
 def split_of(folders: Sequence[str]) -> str | None:
     """The split that one of some folders is."""
     return next(filter(None, map(split_in, folders)), None)
-
-
-def split_in(name: str) -> str | None:
-    """The split that a name is, or begins or ends with: "train", "instances_val2017"."""
-    for word in re.findall(r"[^\W\d_]+", name.casefold()):
-        split = canonical_split(word)
-        if split in ("train", "val", "test"):
-            return split
-    return None

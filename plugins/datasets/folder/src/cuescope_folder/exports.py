@@ -28,10 +28,9 @@ from cuescope_folder.export import (
     files_below,
     parse_xml,
     refusal,
-    split_in,
     split_of,
 )
-from cuescope_folder.layout import RUN_FILES, has_classes, is_note, is_part
+from cuescope_folder.layout import RUN_FILES, has_classes, is_note, is_part, split_in
 from cuescope_folder.spelling import Names
 from cuescope_sdk.data import printable_name
 from cuescope_sdk.logs import LogFile

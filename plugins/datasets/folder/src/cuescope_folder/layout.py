@@ -304,10 +304,11 @@ def without_notes(
 
 def is_split(name: str) -> bool:
     """True if a name is that of a split, or has it for a word: "train_images", "fold_1"."""
-    return _split_in(name) is not None
+    return split_in(name) is not None
 
 
-def _split_in(name: str) -> str | None:
+def split_in(name: str) -> str | None:
+    """The split that a name is, or has for a word: "train", "instances_val2017", "fold_1"."""
     words = re.split(r"[\W\d_]+", name.lower())
     for word in words:
         if word in SPLITS:
@@ -354,7 +355,7 @@ def _item(
     frames: Sequence[PurePosixPath],
     depth: int,
 ) -> Item:
-    splits = filter(None, map(_split_in, key.parts[:depth]))
+    splits = filter(None, map(split_in, key.parts[:depth]))
     return Item(
         key=printable_name(str(key)),
         files=tuple(root / file for file in frames or (key,)),

@@ -40,6 +40,7 @@ class Contamination(Plugin):
             how="a column 'original': of a changed picture the key of the published one",
         ),
     )
+    no_effect = 0.0
     metrics = (
         Metric(
             name="kept",
